@@ -1,0 +1,23 @@
+# Third-party packages. The libraries use headers only; nothing here is linked into them.
+
+function(sdx_require_header variable header package)
+  find_path(${variable} ${header})
+  if(NOT ${variable})
+    message(FATAL_ERROR "Header <${header}> not found: install ${package} (tools/install_packages.sh does)")
+  endif()
+endfunction()
+
+sdx_require_header(SDX_HIGHWAY_INCLUDE hwy/highway.h libhwy-dev)
+sdx_require_header(SDX_FMT_INCLUDE fmt/format.h libfmt-dev)
+sdx_require_header(SDX_XXHASH_INCLUDE xxhash.h libxxhash-dev)
+sdx_require_header(SDX_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
+sdx_require_header(SDX_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
+
+add_compile_definitions(FMT_HEADER_ONLY XXH_INLINE_ALL)
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+if(SARDONYX_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(benchmark REQUIRED)
+endif()
