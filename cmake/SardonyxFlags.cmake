@@ -36,7 +36,12 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # Paths are made relative, so that clones in other folders share results; debug builds record their folder.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_MAXSIZE=3G ${CCACHE_PROGRAM})
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    list(INSERT CMAKE_CXX_COMPILER_LAUNCHER 1 CCACHE_NOHASHDIR=1)
+  endif()
 endif()
 
 # SIMD rows. Highway 1.0.3 can generate more targets than the project has rows; the others are switched off here.
