@@ -1,0 +1,86 @@
+// Tensor: element type, shape and bytes, row-major and contiguous; strings are std::string objects.
+// Bytes are owned (shared, reference counted) or borrowed from memory that outlives the tensor: a
+// mapped file, the caller's buffer, an arena. Copying a Tensor shares the bytes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "tensor/data_type.h"
+#include "tensor/shape.h"
+
+namespace sardonyx {
+
+inline constexpr size_t kTensorAlignment = 64;  // bytes; of everything we allocate
+
+class Tensor {
+ public:
+  Tensor() = default;
+
+  // Fresh uninitialised memory (strings: empty). Throws Error(kInvalidArgument) for a negative or
+  // overflowing size and Error(kFail) when memory cannot be had.
+  static Tensor allocate(DataType type, const Shape& shape);
+
+  // A view of `data`, kept alive by `owner` (may be null: the caller guarantees the lifetime).
+  static Tensor view(DataType type, const Shape& shape, void* data,
+                     std::shared_ptr<const void> owner = nullptr);
+  static Tensor view(DataType type, const Shape& shape, const void* data,
+                     std::shared_ptr<const void> owner = nullptr) {
+    return view(type, shape, const_cast<void*>(data), std::move(owner));
+  }
+
+  // Convenience for constants: copies `values`, whose count must equal the shape's.
+  template <typename T>
+  static Tensor from(DataType type, const Shape& shape, std::span<const T> values) {
+    Tensor t = allocate(type, shape);
+    std::copy(values.begin(), values.end(), t.data<T>());
+    return t;
+  }
+  static Tensor of_int64(std::span<const int64_t> values) {
+    return from<int64_t>(DataType::kInt64, Shape{static_cast<int64_t>(values.size())}, values);
+  }
+
+  bool is_defined() const { return type_ != DataType::kUndefined; }
+  DataType type() const { return type_; }
+  const Shape& shape() const { return shape_; }
+  int64_t size() const { return element_count(shape_); }
+  int64_t size_bytes() const { return *storage_bytes(type_, size()); }
+  void* raw() { return data_; }
+  const void* raw() const { return data_; }
+  template <typename T>
+  T* data() {
+    return static_cast<T*>(data_);
+  }
+  template <typename T>
+  const T* data() const {
+    return static_cast<const T*>(data_);
+  }
+  template <typename T>
+  std::span<const T> values() const {
+    return {static_cast<const T*>(data_), static_cast<size_t>(size())};
+  }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+  // The same bytes seen with another shape of equal element count.
+  Tensor reshaped(const Shape& shape) const { return view(type_, shape, data_, owner_); }
+
+  // A deep copy that owns its bytes.
+  Tensor clone() const;
+
+ private:
+  DataType type_ = DataType::kUndefined;
+  Shape shape_;
+  void* data_ = nullptr;
+  std::shared_ptr<const void> owner_;
+};
+
+// Integer contents of a small tensor (int32, int64, bool, uint8, ...) widened to int64. Throws
+// Error(kInvalidArgument) for any other type.
+SmallVector<int64_t, 8> integer_values(const Tensor& tensor);
+
+// Same type, shape and bytes (floats compared as bits).
+bool bitwise_equal(const Tensor& a, const Tensor& b);
+
+}  // namespace sardonyx
