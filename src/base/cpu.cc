@@ -12,8 +12,10 @@ struct IsaName {
   Isa isa;
   const char* name;
 };
-constexpr IsaName kNames[] = {
-    {Isa::kBaseline, "scalar"}, {Isa::kSse4, "sse4"}, {Isa::kAvx2, "avx2"}, {Isa::kAvx512, "avx512"}};
+constexpr IsaName kNames[] = {{Isa::kBaseline, "scalar"},
+                              {Isa::kSse4, "sse4"},
+                              {Isa::kAvx2, "avx2"},
+                              {Isa::kAvx512, "avx512"}};
 
 Isa read_capped_isa() {
   const Isa detected = detected_isa();

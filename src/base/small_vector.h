@@ -1,5 +1,5 @@
-// SmallVector: a vector of trivially copyable elements whose first N live inside the object, so that
-// shapes and id lists cost no allocation. The subset of std::vector that the project uses.
+// SmallVector: a vector of trivially copyable elements whose first N live inside the object, so
+// that shapes and id lists cost no allocation. The subset of std::vector that the project uses.
 #pragma once
 
 #include <algorithm>

@@ -35,10 +35,10 @@ class [[nodiscard]] Status {
   std::unique_ptr<Failure> failure_;
 };
 
-#define SDX_RETURN_IF_FAILED(expression)                   \
-  do {                                                     \
-    ::sardonyx::Status sdx_status_ = (expression);         \
-    if (!sdx_status_.is_ok()) return sdx_status_;          \
+#define SDX_RETURN_IF_FAILED(expression)           \
+  do {                                             \
+    ::sardonyx::Status sdx_status_ = (expression); \
+    if (!sdx_status_.is_ok()) return sdx_status_;  \
   } while (false)
 
 }  // namespace sardonyx

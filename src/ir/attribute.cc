@@ -10,9 +10,9 @@
 namespace sardonyx {
 
 const char* kind_name(const AttributeValue& value) {
-  static constexpr const char* kNames[] = {
-      "int",    "float",  "string", "ints",   "floats", "strings", "tensor",  "tensors",
-      "sparse", "sparses", "graph", "graphs", "type",   "types",   "reference"};
+  static constexpr const char* kNames[] = {"int",     "float",  "string",  "ints",   "floats",
+                                           "strings", "tensor", "tensors", "sparse", "sparses",
+                                           "graph",   "graphs", "type",    "types",  "reference"};
   static_assert(std::size(kNames) == std::variant_size_v<AttributeValue>);
   return kNames[value.index()];
 }

@@ -17,9 +17,9 @@ namespace sardonyx {
 class Graph;
 
 struct SparseTensor {
-  Tensor values;   // [NNZ]
-  Tensor indices;  // int64 [NNZ] (linear) or [NNZ, rank]
-  Shape shape;     // of the dense tensor
+  Tensor values;            // [NNZ]
+  Tensor indices;           // int64 [NNZ] (linear) or [NNZ, rank]
+  Shape shape;              // of the dense tensor
   Tensor to_dense() const;  // throws Error(kInvalidGraph) when an index lies outside
 };
 
@@ -29,12 +29,10 @@ struct AttributeRef {
   int type = 0;  // AttributeProto.AttributeType, as declared
 };
 
-using AttributeValue =
-    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
-                 std::vector<std::string>, Tensor, std::vector<Tensor>, SparseTensor,
-                 std::vector<SparseTensor>, std::shared_ptr<Graph>,
-                 std::vector<std::shared_ptr<Graph>>, ValueType, std::vector<ValueType>,
-                 AttributeRef>;
+using AttributeValue = std::variant<
+    int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
+    Tensor, std::vector<Tensor>, SparseTensor, std::vector<SparseTensor>, std::shared_ptr<Graph>,
+    std::vector<std::shared_ptr<Graph>>, ValueType, std::vector<ValueType>, AttributeRef>;
 
 // "int", "float", "string", "ints", "floats", "strings", "tensor", "graph", ...: of the held kind.
 const char* kind_name(const AttributeValue& value);
@@ -51,8 +49,8 @@ class Attributes {
   void set(std::string_view name, AttributeValue value);
   bool erase(std::string_view name);
 
-  // The attribute, or `fallback` when it is absent. Throws Error(kInvalidGraph) naming the attribute
-  // and both kinds when it has another kind.
+  // The attribute, or `fallback` when it is absent. Throws Error(kInvalidGraph) naming the
+  // attribute and both kinds when it has another kind.
   int64_t get_int(std::string_view name, int64_t fallback) const;
   float get_float(std::string_view name, float fallback) const;
   std::string get_string(std::string_view name, std::string_view fallback) const;

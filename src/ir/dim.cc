@@ -49,8 +49,8 @@ Dim DimTable::fresh_symbol(std::string_view hint) {
 }
 
 Dim DimTable::intern(Op op, Dim a, Dim b) {
-  const std::string key = fmt::format("{},{}:{},{}:{}", static_cast<int>(op), a.expr, a.value,
-                                      b.expr, b.value);
+  const std::string key =
+      fmt::format("{},{}:{},{}:{}", static_cast<int>(op), a.expr, a.value, b.expr, b.value);
   const auto [it, fresh] = index_.try_emplace(key, static_cast<int32_t>(exprs_.size()));
   if (fresh) exprs_.push_back({op, a, b, {}});
   return Dim::expression(it->second);

@@ -1,7 +1,7 @@
-// Dim: one dimension (or one element of a small integer tensor) as seen before a model runs: a known
-// integer, an expression over named symbols (batch, H/4, past+1), or unknown. Expressions are
-// hash-consed in a DimTable, so equal expressions have equal ids and `==` on Dims means "proven equal"
-// (two unknowns are never proven equal: use proven_equal).
+// Dim: one dimension (or one element of a small integer tensor) as seen before a model runs: a
+// known integer, an expression over named symbols (batch, H/4, past+1), or unknown. Expressions are
+// hash-consed in a DimTable, so equal expressions have equal ids and `==` on Dims means "proven
+// equal" (two unknowns are never proven equal: use proven_equal).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Graph: nodes and values behind strong ids; values are in SSA form. Deleting leaves a hole, so ids stay
-// valid for the life of a graph. A subgraph (of If, Loop, Scan) is a Graph of its own that names the
-// outer values it uses in `captures`; the node that holds it lists them as implicit inputs. Passes edit
-// through the methods, which keep users and producers true.
+// Graph: nodes and values behind strong ids; values are in SSA form. Deleting leaves a hole, so ids
+// stay valid for the life of a graph. A subgraph (of If, Loop, Scan) is a Graph of its own that
+// names the outer values it uses in `captures`; the node that holds it lists them as implicit
+// inputs. Passes edit through the methods, which keep users and producers true.
 #pragma once
 
 #include <cstdint>
@@ -116,8 +116,8 @@ class Graph {
   // Uses by living nodes plus uses as a graph output.
   size_t use_count(ValueId id) const;
 
-  // Stable topological order; removes dead ids from order(). Throws Error(kInvalidGraph) naming a node
-  // on a cycle.
+  // Stable topological order; removes dead ids from order(). Throws Error(kInvalidGraph) naming a
+  // node on a cycle.
   void sort();
 
   // Deep copy, subgraphs included.

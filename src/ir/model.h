@@ -1,4 +1,5 @@
-// Model: a graph with what stands around it in an ONNX file: versions, model-local functions, metadata.
+// Model: a graph with what stands around it in an ONNX file: versions, model-local functions,
+// metadata.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// ValueType: what a value of a graph may hold: a tensor of an element type and (symbolic) shape, or a
-// sequence, optional or map of such.
+// ValueType: what a value of a graph may hold: a tensor of an element type and (symbolic) shape, or
+// a sequence, optional or map of such.
 #pragma once
 
 #include <memory>

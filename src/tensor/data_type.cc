@@ -12,19 +12,32 @@ struct Row {
   Kind kind;
 };
 constexpr Row kRows[kDataTypeCount] = {
-    {"undefined", 0, Kind::kOther},        {"float", 32, Kind::kFloating},
-    {"uint8", 8, Kind::kInteger},          {"int8", 8, Kind::kInteger},
-    {"uint16", 16, Kind::kInteger},        {"int16", 16, Kind::kInteger},
-    {"int32", 32, Kind::kInteger},         {"int64", 64, Kind::kInteger},
-    {"string", 0, Kind::kOther},           {"bool", 8, Kind::kOther},
-    {"float16", 16, Kind::kFloating},      {"double", 64, Kind::kFloating},
-    {"uint32", 32, Kind::kInteger},        {"uint64", 64, Kind::kInteger},
-    {"complex64", 64, Kind::kOther},       {"complex128", 128, Kind::kOther},
-    {"bfloat16", 16, Kind::kFloating},     {"float8e4m3fn", 8, Kind::kFloating},
-    {"float8e4m3fnuz", 8, Kind::kFloating}, {"float8e5m2", 8, Kind::kFloating},
-    {"float8e5m2fnuz", 8, Kind::kFloating}, {"uint4", 4, Kind::kInteger},
-    {"int4", 4, Kind::kInteger},           {"float4e2m1", 4, Kind::kFloating},
-    {"float8e8m0", 8, Kind::kFloating},    {"uint2", 2, Kind::kInteger},
+    {"undefined", 0, Kind::kOther},
+    {"float", 32, Kind::kFloating},
+    {"uint8", 8, Kind::kInteger},
+    {"int8", 8, Kind::kInteger},
+    {"uint16", 16, Kind::kInteger},
+    {"int16", 16, Kind::kInteger},
+    {"int32", 32, Kind::kInteger},
+    {"int64", 64, Kind::kInteger},
+    {"string", 0, Kind::kOther},
+    {"bool", 8, Kind::kOther},
+    {"float16", 16, Kind::kFloating},
+    {"double", 64, Kind::kFloating},
+    {"uint32", 32, Kind::kInteger},
+    {"uint64", 64, Kind::kInteger},
+    {"complex64", 64, Kind::kOther},
+    {"complex128", 128, Kind::kOther},
+    {"bfloat16", 16, Kind::kFloating},
+    {"float8e4m3fn", 8, Kind::kFloating},
+    {"float8e4m3fnuz", 8, Kind::kFloating},
+    {"float8e5m2", 8, Kind::kFloating},
+    {"float8e5m2fnuz", 8, Kind::kFloating},
+    {"uint4", 4, Kind::kInteger},
+    {"int4", 4, Kind::kInteger},
+    {"float4e2m1", 4, Kind::kFloating},
+    {"float8e8m0", 8, Kind::kFloating},
+    {"uint2", 2, Kind::kInteger},
     {"int2", 2, Kind::kInteger},
 };
 
@@ -43,8 +56,9 @@ bool is_floating(DataType type) { return row_of(type).kind == Kind::kFloating; }
 
 std::optional<int64_t> storage_bytes(DataType type, int64_t count) {
   if (count < 0) return std::nullopt;
-  const int64_t bits =
-      type == DataType::kString ? int64_t{8} * static_cast<int64_t>(sizeof(std::string)) : bits_of(type);
+  const int64_t bits = type == DataType::kString
+                           ? int64_t{8} * static_cast<int64_t>(sizeof(std::string))
+                           : bits_of(type);
   int64_t total_bits = 0;
   if (__builtin_mul_overflow(count, bits, &total_bits) || total_bits > INT64_MAX - 7) {
     return std::nullopt;

@@ -1,4 +1,5 @@
-// The 26 element types of ONNX; numbers equal TensorProto.DataType. Facts only: names, widths, kinds.
+// The 26 element types of ONNX; numbers equal TensorProto.DataType. Facts only: names, widths,
+// kinds.
 #pragma once
 
 #include <cstddef>

@@ -14,9 +14,9 @@ Tensor Tensor::allocate(DataType type, const Shape& shape) {
   const std::optional<int64_t> count = checked_element_count(shape);
   const std::optional<int64_t> bytes = count ? storage_bytes(type, *count) : std::nullopt;
   if (!bytes) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a {} tensor of shape {} has no valid size", name_of(type),
-                            to_string(shape)));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("a {} tensor of shape {} has no valid size", name_of(type), to_string(shape)));
   }
   Tensor tensor;
   tensor.type_ = type;
@@ -27,17 +27,16 @@ Tensor Tensor::allocate(DataType type, const Shape& shape) {
     tensor.owner_ = std::shared_ptr<const void>(strings, strings.get());
     return tensor;
   }
-  const size_t rounded = (static_cast<size_t>(*bytes) + kTensorAlignment - 1) / kTensorAlignment *
-                         kTensorAlignment;
+  const size_t rounded =
+      (static_cast<size_t>(*bytes) + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
   void* memory = std::aligned_alloc(kTensorAlignment, rounded == 0 ? kTensorAlignment : rounded);
   if (memory == nullptr) {
     throw Error(ErrorCode::kFail, fmt::format("out of memory: {} bytes for a {} tensor of shape {}",
                                               *bytes, name_of(type), to_string(shape)));
   }
   tensor.data_ = memory;
-  tensor.owner_ = std::shared_ptr<const void>(memory, [](const void* p) {
-    std::free(const_cast<void*>(p));
-  });
+  tensor.owner_ =
+      std::shared_ptr<const void>(memory, [](const void* p) { std::free(const_cast<void*>(p)); });
   return tensor;
 }
 

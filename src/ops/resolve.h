@@ -1,0 +1,33 @@
+// Binding nodes to operators: sets Node::version from the opset imports, checks every node against
+// its schema (arity, attribute names and kinds, element types) and infers types, shapes and small
+// integer values through the whole graph. Called by session after reading and by passes after
+// edits.
+#pragma once
+
+#include "ir/model.h"
+#include "ops/op.h"
+
+namespace sardonyx {
+
+struct ResolveOptions {
+  bool lenient_attributes = false;  // accept unknown attributes of known operators with a warning
+};
+
+// Binds and infers every node of the model's graph and subgraphs. Model-local functions must have
+// been inlined. Throws Error(kNotImplemented) for an unknown operator or domain (naming the nearest
+// known one), Error(kInvalidGraph) for a node that breaks its schema.
+void resolve_model(Model& model, const ResolveOptions& options = {});
+
+// Infers one node whose inputs' types are set; writes types and ints of its outputs. Used on new
+// nodes.
+void infer_node(Graph& graph, NodeId id);
+
+// Infers all nodes in order (after edits).
+void infer_graph(Graph& graph);
+
+// Inserts the bodies of model-local functions in place of their calls (attributes substituted,
+// names made unique). The rule for a call whose name is also a standard operator: the model's
+// function wins.
+void inline_functions(Model& model);
+
+}  // namespace sardonyx
