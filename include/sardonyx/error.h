@@ -1,6 +1,7 @@
 // Errors of the public API: one exception type that carries a code and a message. The message names
-// what was found, what was expected and what to do; each layer it passes through adds what it knows.
-// Thrown by load, compile, configuration and argument checks, never from inside a running kernel.
+// what was found, what was expected and what to do; each layer it passes through adds what it
+// knows. Thrown by load, compile, configuration and argument checks, never from inside a running
+// kernel.
 #pragma once
 
 #include <stdexcept>

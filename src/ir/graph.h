@@ -25,7 +25,7 @@ enum class NodeId : int32_t { kNone = -1 };
 using ValueIds = SmallVector<ValueId, 4>;
 using NodeIds = SmallVector<NodeId, 4>;
 
-struct Value {
+struct GraphValue {
   std::string name;  // unique in its graph once set; passes may leave it empty
   ValueType type;
   Tensor constant;                  // defined: the value is this constant
@@ -37,6 +37,7 @@ struct Value {
 
   bool is_constant() const { return constant.is_defined(); }
 };
+using Value = GraphValue;
 
 struct Node {
   std::string domain;  // "" is ai.onnx

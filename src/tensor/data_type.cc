@@ -51,6 +51,7 @@ const Row& row_of(DataType type) {
 bool is_data_type(int64_t number) { return number > 0 && number < kDataTypeCount; }
 int bits_of(DataType type) { return row_of(type).bits; }
 const char* name_of(DataType type) { return row_of(type).name; }
+const char* to_string(ElementType type) noexcept { return row_of(type).name; }
 bool is_integer(DataType type) { return row_of(type).kind == Kind::kInteger; }
 bool is_floating(DataType type) { return row_of(type).kind == Kind::kFloating; }
 

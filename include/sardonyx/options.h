@@ -1,0 +1,69 @@
+// Options of a Session and of one Run. Plain structs with defaults that suit most programs.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sardonyx {
+
+// How far the graph is rewritten before it runs. Outputs are the same up to float rounding.
+enum class OptimizationLevel : int {
+  kNone = 0,      // only what is needed to run
+  kBasic = 1,     // folding, dead code, identities, exact fusions in standard operators
+  kExtended = 2,  // fusions into internal operators
+  kLayout = 3,    // blocked layouts for convolutional regions
+  kAll = 99,
+};
+
+enum class LogLevel : int { kVerbose = 0, kInfo = 1, kWarning = 2, kError = 3, kOff = 4 };
+
+// Asks a running create or Run to stop; may be set from any thread. Copies share the flag.
+class CancelToken {
+ public:
+  CancelToken() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
+  void cancel() noexcept { flag_->store(true, std::memory_order_relaxed); }
+  bool is_cancelled() const noexcept { return flag_->load(std::memory_order_relaxed); }
+  const std::atomic<bool>* flag() const noexcept { return flag_.get(); }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> flag_;
+};
+
+struct Options {
+  // Threads that a Run uses, the caller's included. 0: the cores that affinity and cgroup quota
+  // allow.
+  int threads = 0;
+  OptimizationLevel level = OptimizationLevel::kAll;
+  // Names of passes or rules to leave out ("layout", "hard_swish"); see `sardonyx inspect
+  // --passes`.
+  std::vector<std::string> disabled_passes;
+  // Stops after this many graph edits; negative: no limit. For finding a guilty rewrite.
+  int64_t max_edits = -1;
+  // Upper bound for the memory of one Run (arena and outputs), bytes; 0: none. A Run that needs
+  // more fails with kFail and says how much.
+  size_t memory_limit_bytes = 0;
+  // Value of a symbolic dimension by its name in the model ("batch" -> 1): fixed at create.
+  std::map<std::string, int64_t> free_dimensions;
+  // Folder for external weights when the model comes from memory.
+  std::filesystem::path external_data_folder;
+  LogLevel log_level = LogLevel::kWarning;
+  // Receives log lines; by default they go to stderr.
+  std::function<void(LogLevel, std::string_view)> log;
+  // Called during create with a stage name and the fraction done in [0, 1].
+  std::function<void(std::string_view, double)> progress;
+  CancelToken cancel;
+};
+
+struct RunOptions {
+  CancelToken cancel;
+};
+
+}  // namespace sardonyx
