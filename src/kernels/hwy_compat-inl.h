@@ -14,6 +14,16 @@
 #include <cstdint>
 #include <cstring>
 
+// Before a loop of at most 64 turns known at compile time that must leave no loop behind, so that
+// arrays of vectors indexed by it live in registers (-O2 alone keeps such loops and spills them).
+#ifndef SDX_UNROLL
+#if defined(__clang__)
+#define SDX_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define SDX_UNROLL _Pragma("GCC unroll 64")
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::kernels {
 namespace HWY_NAMESPACE {
