@@ -117,7 +117,8 @@ def module_of(path):
 
 
 def is_test(path):
-    return module_of(path) == TESTS or re.search(r"_(test|bench)\.cc$", path) is not None
+    """Tests, benchmarks, and the headers they share (test_*.h)."""
+    return module_of(path) == TESTS or re.search(r"_(test|bench)\.cc$|(^|/)test_\w+\.h$", path) is not None
 
 
 def check_own(path, module, header):
@@ -125,6 +126,8 @@ def check_own(path, module, header):
     if module == TESTS:
         return None
     target = header.split("/")[0]
+    if is_test(header) and not is_test(path):
+        return "only tests and benchmarks include test headers"
     if target == "sardonyx":
         allowed = PUBLIC.get(module, EVERYWHERE)
         if allowed is EVERYWHERE or header in allowed:

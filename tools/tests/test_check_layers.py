@@ -75,6 +75,12 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(len(found), 1)
         self.assertIn("lies in no module", found[0])
 
+    def test_test_headers(self):
+        self.assert_allowed("src/kernels/test_util.h", "<gtest/gtest.h>")
+        self.assert_allowed("src/kernels/gemm/gemm_test.cc", '"kernels/test_util.h"')
+        self.assert_refused("src/kernels/gemm/gemm.cc", '"kernels/test_util.h"', "only tests and benchmarks")
+        self.assert_refused("src/kernels/test_util.h", '"ir/graph.h"', "kernels may include only")
+
     def test_every_row_points_down(self):
         rows = list(check_layers.LAYERS)
         for row, allowed in check_layers.LAYERS.items():
