@@ -117,8 +117,8 @@ def module_of(path):
 
 
 def is_test(path):
-    """Tests, benchmarks, and the headers they share (test_*.h)."""
-    return module_of(path) == TESTS or re.search(r"_(test|bench)\.cc$|(^|/)test_\w+\.h$", path) is not None
+    """Tests, benchmarks, and the headers they share (test_*.h, *_test_*.h)."""
+    return module_of(path) == TESTS or re.search(r"_(test|bench)\.cc$|(^|[/_])test_\w+\.h$", path) is not None
 
 
 def check_own(path, module, header):

@@ -77,6 +77,7 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_test_headers(self):
         self.assert_allowed("src/kernels/test_util.h", "<gtest/gtest.h>")
+        self.assert_allowed("src/kernels/gemm/gemm_test_data.h", "<gtest/gtest.h>")
         self.assert_allowed("src/kernels/gemm/gemm_test.cc", '"kernels/test_util.h"')
         self.assert_refused("src/kernels/gemm/gemm.cc", '"kernels/test_util.h"', "only tests and benchmarks")
         self.assert_refused("src/kernels/test_util.h", '"ir/graph.h"', "kernels may include only")
