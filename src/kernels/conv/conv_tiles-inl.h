@@ -1,0 +1,371 @@
+// The tile kernels of convolution for one block width: MR output pixels x NB output-channel blocks
+// in registers, over all input channels and taps. Included inside foreach_target by conv_c*.cc.
+#if defined(SARDONYX_KERNELS_CONV_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_KERNELS_CONV_TILES_INL_H_
+#undef SARDONYX_KERNELS_CONV_TILES_INL_H_
+#else
+#define SARDONYX_KERNELS_CONV_TILES_INL_H_
+#endif
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/conv/conv.h"
+#include "kernels/conv/conv_task.h"
+#include "kernels/math-inl.h"
+
+#ifndef SDX_UNROLL
+#if defined(__clang__)
+#define SDX_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define SDX_UNROLL _Pragma("GCC unroll 32")
+#endif
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::kernels {
+namespace HWY_NAMESPACE {
+
+template <int kC>
+inline constexpr int kLanesOf = static_cast<int>(hn::MaxLanes(hn::CappedTag<float, kC>()));
+
+inline constexpr int kMaxTileRows = 8;
+alignas(64) inline constexpr float kZeroChannels[16] = {};
+
+// Pixels of a tile whose pixel is `vectors` vectors wide.
+constexpr int tile_rows(int vectors) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+  return vectors == 1   ? 8
+         : vectors == 2 ? 8
+         : vectors == 3 ? 8
+         : vectors == 4 ? 6
+         : vectors <= 8 ? 3
+                        : 1;
+#elif HWY_TARGET == HWY_SCALAR
+  return vectors == 1 ? 4 : 1;
+#else
+  return vectors == 1   ? 8
+         : vectors == 2 ? 6
+         : vectors == 3 ? 4
+         : vectors == 4 ? 3
+         : vectors == 6 ? 2
+                        : 1;
+#endif
+}
+
+enum class InRegister { kClamp, kHardSwish };
+
+// What is the same for every tile of a task.
+struct TileContext {
+  const int64_t* tap_offsets;
+  int64_t tap_count;
+  int64_t channel_step, channel_stride;
+  int64_t channel_steps, last_step_channels;
+  int64_t out_block_stride;
+  int64_t residual_offset;  // from an output address to its residual, in bytes
+  bool has_residual;
+  InRegister in_register;
+  float low, high;  // clamp, or alpha and beta of hard-swish
+};
+
+struct Tile {
+  const float* base[kMaxTileRows];  // input at the pixel's origin
+  float* output[kMaxTileRows];
+  const uint8_t* masks;  // [tap]: bit r set when the tap of pixel r is inside; null when all are
+  int64_t rows;          // pixels to store
+  const float* weights;
+  const float* bias;
+};
+
+// One step of the reduction: an outer product of one channel of MR pixels and its weights.
+template <int kMR, int kV, class D, class V>
+HWY_INLINE void accumulate(D d, const float* const* p, int64_t k, const float* w, V (*acc)[kV]) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  if constexpr (kMR <= kV) {
+    V a[kMR];
+    SDX_UNROLL for (int r = 0; r < kMR; ++r) a[r] = hn::Set(d, p[r][k]);
+    SDX_UNROLL for (int v = 0; v < kV; ++v) {
+      const V b = hn::LoadU(d, w + v * kLanes);
+      SDX_UNROLL for (int r = 0; r < kMR; ++r) acc[r][v] = hn::MulAdd(a[r], b, acc[r][v]);
+    }
+  } else {
+    V b[kV];
+    SDX_UNROLL for (int v = 0; v < kV; ++v) b[v] = hn::LoadU(d, w + v * kLanes);
+    SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+      const V a = hn::Set(d, p[r][k]);
+      SDX_UNROLL for (int v = 0; v < kV; ++v) acc[r][v] = hn::MulAdd(a, b[v], acc[r][v]);
+    }
+  }
+}
+
+template <int kC, int kNB, int kMR>
+HWY_NOINLINE void conv_tile(const TileContext& c, const Tile& t) {
+  const hn::CappedTag<float, kC> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
+  constexpr int kPerBlock = kC / kLanes;
+  constexpr int kV = kNB * kPerBlock;
+  V acc[kMR][kV];
+  SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+    SDX_UNROLL for (int v = 0; v < kV; ++v) acc[r][v] = hn::Zero(d);
+  }
+
+  const float* w = t.weights;
+  const uint8_t* const masks = t.masks;
+  const int64_t taps = c.tap_count;
+  int64_t step_offset = 0;
+  for (int64_t s = 0; s < c.channel_steps; ++s, step_offset += c.channel_stride) {
+    const int64_t n = s + 1 == c.channel_steps ? c.last_step_channels : c.channel_step;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int64_t offset = step_offset + c.tap_offsets[tap];
+      const float* p[kMR];
+      if (masks == nullptr) {
+        SDX_UNROLL for (int r = 0; r < kMR; ++r) p[r] = t.base[r] + offset;
+      } else {
+        const unsigned mask = masks[tap];
+        SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+          p[r] = (mask >> r) & 1 ? t.base[r] + offset : kZeroChannels;
+        }
+      }
+      int64_t k = 0;
+      for (; k + 2 <= n; k += 2, w += 2 * kV * kLanes) {
+        accumulate<kMR, kV>(d, p, k, w, acc);
+        accumulate<kMR, kV>(d, p, k + 1, w + kV * kLanes, acc);
+      }
+      if (k < n) {
+        accumulate<kMR, kV>(d, p, k, w, acc);
+        w += kV * kLanes;
+      }
+    }
+  }
+
+  if (t.bias != nullptr) {
+    SDX_UNROLL for (int v = 0; v < kV; ++v) {
+      const V b = hn::LoadU(d, t.bias + v * kLanes);
+      SDX_UNROLL for (int r = 0; r < kMR; ++r) acc[r][v] = hn::Add(acc[r][v], b);
+    }
+  }
+  const V low = hn::Set(d, c.low), high = hn::Set(d, c.high);
+  SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+    if (r >= t.rows) break;
+    SDX_UNROLL for (int v = 0; v < kV; ++v) {
+      float* out = t.output[r] + (v / kPerBlock) * c.out_block_stride + v % kPerBlock * kLanes;
+      V x = acc[r][v];
+      if (c.has_residual) {
+        x = hn::Add(x, hn::LoadU(d, reinterpret_cast<const float*>(
+                                        reinterpret_cast<uintptr_t>(out) + c.residual_offset)));
+      }
+      if (c.in_register == InRegister::kClamp) {
+        x = clip(x, low, high);
+      } else {
+        x = hn::Mul(x, clip(hn::MulAdd(x, low, high), hn::Zero(d), hn::Set(d, 1.0f)));
+      }
+      hn::StoreU(x, d, out);
+    }
+  }
+}
+
+// What the registers did not do: other activations, and zeros in the pad lanes of the last block.
+template <int kC>
+HWY_NOINLINE void finish_tile(const ConvTask& task, const TileContext& c, const Tile& t,
+                              int64_t blocks, bool activate, int64_t pad_from) {
+  const hn::CappedTag<float, kC> d;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
+  for (int64_t r = 0; r < t.rows; ++r) {
+    for (int64_t b = 0; b < blocks; ++b) {
+      float* out = t.output[r] + b * c.out_block_stride;
+      if (activate) {
+        for (int l = 0; l < kC; l += kLanes) {
+          hn::StoreU(apply_activation(d, *task.epilogue, hn::LoadU(d, out + l)), d, out + l);
+        }
+      }
+      if (b + 1 == blocks) {
+        for (int64_t l = pad_from; l < kC; ++l) out[l] = 0.0f;
+      }
+    }
+  }
+}
+
+// Walks the pixels [begin, end) of a task's grid in tiles and hands each to a panel's kernels.
+template <int kC>
+class TileWalker {
+ public:
+  TileWalker(const ConvTask& task, const TileContext& context) : task_(task), context_(context) {
+    for (int64_t t = 0; t < task.tap_count; ++t) {
+      min_dy_ = std::min(min_dy_, task.taps[t].dy);
+      max_dy_ = std::max(max_dy_, task.taps[t].dy);
+      min_dx_ = std::min(min_dx_, task.taps[t].dx);
+      max_dx_ = std::max(max_dx_, task.taps[t].dx);
+    }
+  }
+
+  void set_output(float* output) { output_ = output; }
+
+  template <int kNB>
+  void walk(int64_t begin, int64_t end, Tile* tile, bool activate, int64_t pad_from) {
+    constexpr int kMR = tile_rows(kNB * kC / kLanesOf<kC>);
+    constexpr int kHalf = (kMR + 1) / 2;
+    int64_t row = begin / task_.grid_w, column = begin % task_.grid_w;
+    for (int64_t pixel = begin; pixel < end;) {
+      const int64_t left = end - pixel;
+      const int size = left > kHalf ? kMR : left > 1 ? kHalf : 1;
+      tile->rows = std::min<int64_t>(size, left);
+      place(size, tile, &row, &column);
+      if (size == kMR) {
+        conv_tile<kC, kNB, kMR>(context_, *tile);
+      } else if (size == 1) {
+        conv_tile<kC, kNB, 1>(context_, *tile);
+      } else {
+        conv_tile<kC, kNB, kHalf>(context_, *tile);
+      }
+      if (activate || pad_from < kC)
+        finish_tile<kC>(task_, context_, *tile, kNB, activate, pad_from);
+      pixel += tile->rows;
+    }
+  }
+
+ private:
+  // Addresses of the tile's pixels; the ones past its rows repeat the last. Moves row and column
+  // on.
+  void place(int size, Tile* tile, int64_t* row, int64_t* column) {
+    int64_t y[kMaxTileRows], x[kMaxTileRows];
+    bool inside = true;
+    for (int r = 0; r < size; ++r) {
+      if (r >= tile->rows) {
+        y[r] = y[r - 1];
+        x[r] = x[r - 1];
+        tile->base[r] = tile->base[r - 1];
+        continue;
+      }
+      y[r] = *row * task_.step_h;
+      x[r] = *column * task_.step_w;
+      inside = inside && y[r] + min_dy_ >= 0 && y[r] + max_dy_ < task_.in_h &&
+               x[r] + min_dx_ >= 0 && x[r] + max_dx_ < task_.in_w;
+      tile->base[r] = task_.input + y[r] * task_.in_row_stride + x[r] * task_.in_pixel_stride;
+      tile->output[r] = output_ + *row * task_.out_row_stride + *column * task_.out_pixel_stride;
+      if (++*column == task_.grid_w) {
+        *column = 0;
+        ++*row;
+      }
+    }
+    tile->masks = nullptr;
+    if (inside) return;
+    const uint64_t h = static_cast<uint64_t>(task_.in_h), w = static_cast<uint64_t>(task_.in_w);
+    for (int64_t t = 0; t < task_.tap_count; ++t) {
+      unsigned mask = 0;
+      for (int r = 0; r < size; ++r) {
+        const bool in = static_cast<uint64_t>(y[r] + task_.taps[t].dy) < h &&
+                        static_cast<uint64_t>(x[r] + task_.taps[t].dx) < w;
+        mask |= static_cast<unsigned>(in) << r;
+      }
+      masks_[t] = static_cast<uint8_t>(mask);
+    }
+    tile->masks = masks_;
+  }
+
+  const ConvTask& task_;
+  const TileContext& context_;
+  float* output_ = nullptr;  // first block of the panel
+  int32_t min_dy_ = 0, max_dy_ = 0, min_dx_ = 0, max_dx_ = 0;
+  uint8_t masks_[kMaxConvTaps];
+};
+
+// Pixels that are taken through all panels before the next ones, so that their input stays in L2.
+inline int64_t chunk_pixels(const ConvTask& task) {
+  constexpr int64_t kChunkBytes = 192 << 10;
+  const int64_t bytes = task.in_channels * task.step_h * task.step_w * 4;
+  return std::max<int64_t>(kChunkBytes / bytes / kConvPixelGrain, 2) * kConvPixelGrain;
+}
+
+template <int kC>
+void run_conv_task(const ConvTask& task) {
+  int64_t offsets[kMaxConvTaps];
+  for (int64_t t = 0; t < task.tap_count; ++t) {
+    offsets[t] = task.taps[t].dy * task.in_row_stride + task.taps[t].dx * task.in_pixel_stride;
+  }
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const Epilogue& epilogue = *task.epilogue;
+  TileContext c = {};
+  c.tap_offsets = offsets;
+  c.tap_count = task.tap_count;
+  c.channel_step = task.channel_step;
+  c.channel_stride = task.channel_stride;
+  c.channel_steps = (task.in_channels + task.channel_step - 1) / task.channel_step;
+  c.last_step_channels = task.in_channels - (c.channel_steps - 1) * task.channel_step;
+  c.out_block_stride = task.out_block_stride;
+  c.has_residual = task.residual != nullptr;
+  c.residual_offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(task.residual) -
+                                           reinterpret_cast<uintptr_t>(task.output));
+  c.low = -kInf;
+  c.high = kInf;
+  bool activate = false;
+  switch (epilogue.activation) {
+    case Activation::kNone:
+      break;
+    case Activation::kRelu:
+      c.low = 0.0f;
+      break;
+    case Activation::kHardSwish:
+      c.in_register = InRegister::kHardSwish;
+      [[fallthrough]];
+    case Activation::kClip:
+      c.low = epilogue.alpha;
+      c.high = epilogue.beta;
+      break;
+    default:
+      activate = true;
+  }
+
+  TileWalker<kC> walker(task, c);
+  Tile tile;
+  const int64_t blocks = (task.out_channels + kC - 1) / kC;
+  const int64_t chunk = chunk_pixels(task);
+  for (int64_t begin = task.pixel_begin; begin < task.pixel_end; begin += chunk) {
+    const int64_t end = std::min(begin + chunk, task.pixel_end);
+    for (int64_t panel = task.panel_begin; panel < task.panel_end; ++panel) {
+      const int64_t first = panel * task.panel_blocks;
+      const int64_t count = std::min(task.panel_blocks, blocks - first);
+      tile.weights = task.weights + panel * task.panel_stride;
+      tile.bias = task.bias == nullptr ? nullptr : task.bias + first * kC;
+      walker.set_output(task.output + first * task.out_block_stride);
+      const int64_t pad_from = first + count == blocks ? task.out_channels - (blocks - 1) * kC : kC;
+      switch (count) {
+        case 1:
+          walker.template walk<1>(begin, end, &tile, activate, pad_from);
+          break;
+        case 2:
+          walker.template walk<2>(begin, end, &tile, activate, pad_from);
+          break;
+        case 3:
+          walker.template walk<3>(begin, end, &tile, activate, pad_from);
+          break;
+        default:
+          walker.template walk<4>(begin, end, &tile, activate, pad_from);
+      }
+    }
+  }
+}
+
+// Relative time of one block in a panel of n blocks.
+template <int kC>
+int best_panel_blocks(int64_t blocks) {
+  static constexpr int kPerBlock = kC / kLanesOf<kC>;
+  int best = 1;
+  int64_t best_cost = 0;
+  for (int n = 1; n <= kMaxPanelBlocks && n <= blocks; ++n) {
+    if (n > 1 && n * kPerBlock > 4) break;
+    const auto cost = [](int64_t b) -> int64_t { return b * kPerBlock == 1 ? 5 : 4 * b; };
+    const int64_t total = blocks / n * cost(n) + (blocks % n != 0 ? cost(blocks % n) : int64_t{0});
+    if (n == 1 || total <= best_cost) {
+      best = n;
+      best_cost = total;
+    }
+  }
+  return best;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace sardonyx::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // SARDONYX_KERNELS_CONV_TILES_INL_H_
