@@ -1,0 +1,203 @@
+#include "base/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace sardonyx {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kSpinAfterRun = std::chrono::microseconds(50);
+constexpr int kPausesBetweenLooks = 32;
+constexpr int kSpinsBeforeYield = 4096;
+
+inline void cpu_relax() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Counts fork() calls that this process is a child of, so that a pool knows its threads are gone.
+std::atomic<uint64_t>& fork_generation() {
+  static std::atomic<uint64_t> generation{1};
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++generation; });
+  (void)registered;
+  return generation;
+}
+
+class StdWorker : public ThreadPool::Worker {
+ public:
+  explicit StdWorker(std::function<void()> body) : thread_(std::move(body)) {}
+  void join() override { thread_.join(); }
+
+ private:
+  std::thread thread_;
+};
+
+constexpr uint64_t make_ticket(uint32_t epoch, uint32_t next, uint32_t chunks) {
+  return (uint64_t{epoch} << 32) | (uint64_t{next} << 16) | chunks;
+}
+constexpr uint32_t epoch_of(uint64_t ticket) { return static_cast<uint32_t>(ticket >> 32); }
+constexpr uint32_t next_of(uint64_t ticket) { return (ticket >> 16) & 0xffff; }
+constexpr uint32_t chunks_of(uint64_t ticket) { return ticket & 0xffff; }
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads, ThreadFactory factory)
+    : threads_(std::max(1, threads)), factory_(std::move(factory)) {
+  fork_generation();
+  if (!factory_) {
+    factory_ = [](std::function<void()> body) {
+      return std::make_unique<StdWorker>(std::move(body));
+    };
+  }
+}
+
+ThreadPool::~ThreadPool() { stop_workers(); }
+
+void ThreadPool::start_workers() {
+  const uint64_t generation = fork_generation().load(std::memory_order_relaxed);
+  if (started_generation_.load(std::memory_order_acquire) == generation) return;
+  const std::lock_guard<std::mutex> lock(start_mutex_);
+  if (started_generation_.load(std::memory_order_relaxed) == generation) return;
+  // Threads of a parent process do not exist here; their handles must not be joined or destroyed.
+  for (auto& worker : workers_) (void)worker.release();
+  workers_.clear();
+  parked_.store(0);
+  for (int i = 1; i < threads_; ++i) {
+    try {
+      workers_.push_back(factory_([this] { worker_loop(); }));
+    } catch (...) {
+      break;  // fewer workers only make a Run slower
+    }
+  }
+  started_generation_.store(generation, std::memory_order_release);
+}
+
+void ThreadPool::stop_workers() {
+  const std::lock_guard<std::mutex> lock(start_mutex_);
+  const bool ours = started_generation_.load() == fork_generation().load();
+  stopping_.store(true);
+  held_.fetch_add(2);
+  held_.notify_all();
+  for (auto& worker : workers_) {
+    if (ours && worker) {
+      worker->join();
+    } else {
+      (void)worker.release();
+    }
+  }
+  workers_.clear();
+}
+
+bool ThreadPool::try_chunk() {
+  uint64_t ticket = ticket_.load(std::memory_order_acquire);
+  while (next_of(ticket) < chunks_of(ticket)) {
+    if (ticket_.compare_exchange_weak(ticket, ticket + (uint64_t{1} << 16),
+                                      std::memory_order_acq_rel, std::memory_order_acquire)) {
+      // The step cannot end, nor the next be published, before this chunk is counted as done.
+      body_(context_, static_cast<int>(next_of(ticket)));
+      done_.fetch_add(1, std::memory_order_release);
+      return true;
+    }
+  }
+  return false;
+}
+
+void ThreadPool::worker_loop() {
+#if defined(__x86_64__)
+  _mm_setcsr(0x1f80);  // round to nearest, no flushing, exceptions masked
+#endif
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    const uint32_t seen = held_.load(std::memory_order_acquire);
+    if ((seen & 1) == 0) {
+      // Nobody holds the pool: linger a little, since Runs often follow each other, then park.
+      const auto deadline = Clock::now() + kSpinAfterRun;
+      bool again = false;
+      do {
+        for (int i = 0; i < kPausesBetweenLooks; ++i) cpu_relax();
+        again = held_.load(std::memory_order_acquire) != seen;
+      } while (!again && Clock::now() < deadline);
+      if (again) continue;
+      parked_.fetch_add(1);
+      held_.wait(seen);
+      parked_.fetch_sub(1);
+      continue;
+    }
+    int idle = 0;
+    while (held_.load(std::memory_order_acquire) == seen) {
+      if (try_chunk()) {
+        idle = 0;
+      } else if (++idle < kSpinsBeforeYield) {
+        cpu_relax();
+      } else {
+        sched_yield();
+      }
+    }
+  }
+}
+
+void ThreadPool::wake() {
+  if (parked_.load() != 0) held_.notify_all();
+}
+
+ThreadPool::Team::Team(ThreadPool* pool) : pool_(pool) {
+  if (pool_ == nullptr) return;
+  if (pool_->threads_ < 2) {
+    pool_ = nullptr;
+    return;
+  }
+  uint32_t seen = pool_->held_.load(std::memory_order_relaxed);
+  if ((seen & 1) != 0 || !pool_->held_.compare_exchange_strong(seen, seen + 1)) {
+    // Taken by another Run (or by a parent's Run when this is a forked child).
+    const bool orphaned = (seen & 1) != 0 && pool_->started_generation_.load() != 0 &&
+                          pool_->started_generation_.load() != fork_generation().load();
+    if (!orphaned) {
+      pool_ = nullptr;
+      return;
+    }
+  }
+}
+
+ThreadPool::Team::~Team() {
+  if (pool_ != nullptr) pool_->held_.fetch_add(1, std::memory_order_release);
+}
+
+void ThreadPool::Team::run(int chunks, Body body, void* context) {
+  if (pool_ == nullptr || chunks < 2) {
+    for (int chunk = 0; chunk < chunks; ++chunk) body(context, chunk);
+    return;
+  }
+  if (!awake_) {
+    // Workers are started and woken by the first parallel step only.
+    pool_->start_workers();
+    pool_->wake();
+    awake_ = true;
+  }
+  pool_->body_ = body;
+  pool_->context_ = context;
+  pool_->done_.store(0, std::memory_order_relaxed);
+  const uint32_t epoch = epoch_of(pool_->ticket_.load(std::memory_order_relaxed)) + 1;
+  pool_->ticket_.store(make_ticket(epoch, 0, static_cast<uint32_t>(chunks)),
+                       std::memory_order_release);
+  while (pool_->try_chunk()) {
+  }
+  int idle = 0;
+  while (pool_->done_.load(std::memory_order_acquire) != chunks) {
+    if (++idle < kSpinsBeforeYield) {
+      cpu_relax();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+}  // namespace sardonyx
