@@ -1,4 +1,4 @@
-# Third-party packages. The libraries use headers only; nothing here is linked into them.
+# Third-party packages. The libraries use only headers of them; no archive or shared object is linked.
 
 function(sdx_require_header variable header package)
   find_path(${variable} ${header})
@@ -13,7 +13,9 @@ sdx_require_header(SDX_XXHASH_INCLUDE xxhash.h libxxhash-dev)
 sdx_require_header(SDX_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
 sdx_require_header(SDX_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
 
-add_compile_definitions(FMT_HEADER_ONLY XXH_INLINE_ALL)
+add_compile_definitions(XXH_INLINE_ALL)
+
+add_library(sdx_fmt STATIC ${PROJECT_SOURCE_DIR}/third_party/fmt.cc)
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)

@@ -29,7 +29,7 @@ function(sdx_module name)
     set(scope INTERFACE)
   endif()
   target_include_directories(sdx_${name} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(sdx_${name} ${scope} ${deps} Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(sdx_${name} ${scope} ${deps} sdx_fmt Threads::Threads ${CMAKE_DL_LIBS})
 
   if(SARDONYX_TESTS)
     if(tests)
