@@ -1,20 +1,18 @@
 // Schema: one version of an operator as the standard states it: formal inputs and outputs,
-// attributes, type constraints. Written in the operator's file as one line of text and parsed on
-// first use:
+// attributes, type constraints. Written in the operator's file as one text and parsed on first use:
 //
-//   "X: T, W: T, B: T? -> Y: T | group: int = 1, kernel_shape: ints? | T: float16 float double"
+//   "X: T, W: T, B: T? -> Y: T | group: int = 1, kernel_shape: ints? | T: @float"
 //
-//   parameters   name: type, then '?' optional, '...' variadic (same type), '~...' variadic of
-//   mixed
-//                types; a type is a variable (T), or a concrete type ("int64", "seq(float)")
-//   attributes   name: kind ('int', 'float', 'string', 'ints', ..., 'graph'), then '= value'
-//   default,
-//                '!' required, '?' optional without default
-//   constraints  variable: types separated by blanks; '@group' stands for a named set (type_groups
-//   in
-//                schema.cc); constraints are separated by ','
+//   parameters   name: type, then '?' optional, '...' variadic of one type, '~...' variadic of
+//                mixed types, a '0' behind either: may be empty; a type is a variable (T) or a
+//                concrete type ("int64", "seq(float)")
+//   attributes   name: kind ('int', 'float', 'string', 'ints', ..., 'graph'), then '= value' for a
+//                default (1, -0.5, 'text', [1, 2], ['a']), '!' required, '?' optional without
+//   constraints  variable: types separated by blanks; '@group' stands for a named set (kTypeGroups
+//                in schema.cc); constraints are separated by ','
 //
-// Read by the resolver (binding, validation), by `sardonyx ops` and by the conformance test.
+// tools/schema_lines.py prints these texts from the standard. Read by the resolver (binding,
+// validation), by `sardonyx ops` and by the conformance test.
 #pragma once
 
 #include <map>
@@ -33,6 +31,7 @@ struct FormalParameter {
   std::string type;  // variable or concrete type string
   Arity arity = Arity::kSingle;
   bool homogeneous = true;  // of a variadic
+  int minimum = 1;          // of a variadic: 0 or 1
 };
 
 struct AttributeSpec {

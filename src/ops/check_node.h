@@ -1,0 +1,20 @@
+// Checks one node against its schema. Called by the resolver only.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "ir/graph.h"
+#include "ops/schema.h"
+
+namespace sardonyx {
+
+// Arity, attribute names and kinds, types of the inputs. `input_types` has one entry per input of
+// the node; null: absent; a type of kind kUnknown is not checked. `warn` receives unknown
+// attributes; null: they are errors. Throws Error(kInvalidGraph).
+void check_node(const Node& node, const Schema& schema,
+                std::span<const ValueType* const> input_types,
+                const std::function<void(const std::string&)>* warn);
+
+}  // namespace sardonyx

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <cstring>
+
+#include "ops/op.h"
+
+namespace sardonyx {
+namespace {
+
+constexpr OpVersion kVersions[] = {
+    {1, "input: T -> output: T | | T: @all1"},
+    {13, "input: T -> output: T | | T: @all13"},
+    {14, "input: V -> output: V | | V: @all13 @seq1"},
+    {16, "input: V -> output: V | | V: @optional15 @all13 @seq1"},
+    {19, "input: V -> output: V | | V: @optional15 @all19 @seq1"},
+    {21, "input: V -> output: V | | V: @optional15 @all21 @seq1"},
+    {23, "input: V -> output: V | | V: @optional15 @all23 @seq1"},
+    {24, "input: V -> output: V | | V: @optional15 @all24 @seq1"},
+    {25, "input: V -> output: V | | V: @optional15 @all25 @seq1"},
+};
+
+void infer(InferContext& context) {
+  context.same_as_input(0);
+  if (const auto ints = context.input_ints(0)) context.set_output_ints(0, *ints);
+}
+
+class IdentityKernel final : public Kernel {
+ public:
+  Status run(const RunContext& context) const override {
+    const TensorView& in = context.input(0);
+    const TensorView& out = context.output(0);
+    if (in.data == out.data) return Status::ok();
+    if (in.type == DataType::kString) {
+      std::copy_n(in.as<std::string>(), in.size(), out.as<std::string>());
+    } else if (in.size() != 0) {
+      std::memcpy(out.data, in.data, static_cast<size_t>(in.size_bytes()));
+    }
+    return Status::ok();
+  }
+};
+
+std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
+  if (context.has_input(0) && !context.input_types[0]->is_tensor()) {
+    context.unsupported("tensors");
+  }
+  return std::make_unique<IdentityKernel>();
+}
+
+}  // namespace
+
+extern const OpDef kIdentity = {
+    .domain = "",
+    .name = "Identity",
+    .versions = kVersions,
+    .traits = kElementwise | kZeroPreserving | kView,
+    .in_place = 0b1,
+    .infer = infer,
+    .prepare = prepare,
+};
+
+}  // namespace sardonyx
