@@ -63,6 +63,7 @@ THIRD_PARTY = {
     "CLI/": ["apps"],
     "nanobind/": ["bindings"],
     "jpeglib.h": ["extras"],
+    "jerror.h": ["extras"],
     "png.h": ["extras"],
     "tiffio.h": ["extras"],
     "webp/": ["extras"],

@@ -5,7 +5,8 @@
 set -euo pipefail
 
 build_packages="g++ cmake ninja-build ccache git python3 python3-venv clang-format-14
-  libhwy-dev libfmt-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev"
+  libhwy-dev libfmt-dev libxxhash-dev nlohmann-json3-dev libcli11-dev
+  libpng-dev libjpeg62-turbo-dev libgtest-dev libbenchmark-dev"
 maven_packages="maven"  # only for models that are published as Maven artifacts
 
 usage() { echo "usage: $0 [build|maven]..." >&2; exit 2; }
