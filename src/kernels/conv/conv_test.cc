@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/blocked/blocked_test_util.h"
+#include "kernels/conv/conv_test_util.h"
 
 namespace sardonyx::kernels {
 namespace {
@@ -12,18 +12,9 @@ using namespace testing;  // NOLINT
 struct Case {
   const char* name;
   int64_t batch, in_channels, out_channels, groups;
-  Window2d window;  // out_h and out_w filled by sized()
+  Window2d window;  // out_h and out_w are filled in
   int64_t pad_bottom = 0, pad_right = 0;
 };
-
-Case sized(Case c) {
-  Window2d& w = c.window;
-  w.out_h =
-      (w.in_h + w.pad_top + c.pad_bottom - (w.dilation_h * (w.kernel_h - 1) + 1)) / w.stride_h + 1;
-  w.out_w =
-      (w.in_w + w.pad_left + c.pad_right - (w.dilation_w * (w.kernel_w - 1) + 1)) / w.stride_w + 1;
-  return c;
-}
 
 Window2d window(int64_t h, int64_t w, int64_t kh, int64_t kw, int64_t sh, int64_t sw, int64_t dh,
                 int64_t dw, int64_t top, int64_t left) {
@@ -50,48 +41,9 @@ std::vector<Case> cases() {
       {"first layer", 2, 3, 16, 1, window(13, 15, 3, 3, 2, 2, 1, 1, 1, 1), 1, 1},
       {"first layer 7x7", 1, 3, 24, 1, window(15, 14, 7, 7, 2, 2, 1, 1, 3, 3), 2, 3},
   };
-  for (Case& c : all) c = sized(c);
+  for (Case& c : all) c.window = with_output(c.window, c.pad_bottom, c.pad_right);
   return all;
 }
-
-// acc in double over [oc][ic][kh][kw] in plain layout.
-std::vector<double> oracle(const Case& c, const std::vector<float>& x, const std::vector<float>& k,
-                           const std::vector<float>& bias, const std::vector<float>& residual,
-                           const Epilogue& epilogue) {
-  const Window2d& w = c.window;
-  const int64_t gi = c.in_channels / c.groups, go = c.out_channels / c.groups;
-  std::vector<double> y;
-  for (int64_t n = 0; n < c.batch; ++n) {
-    for (int64_t o = 0; o < c.out_channels; ++o) {
-      for (int64_t oh = 0; oh < w.out_h; ++oh) {
-        for (int64_t ow = 0; ow < w.out_w; ++ow) {
-          double sum = 0;
-          for (int64_t i = 0; i < gi; ++i) {
-            const int64_t plane = (n * c.in_channels + o / go * gi + i) * w.in_h;
-            for (int64_t kh = 0; kh < w.kernel_h; ++kh) {
-              for (int64_t kw = 0; kw < w.kernel_w; ++kw) {
-                const int64_t ih = oh * w.stride_h + kh * w.dilation_h - w.pad_top;
-                const int64_t iw = ow * w.stride_w + kw * w.dilation_w - w.pad_left;
-                if (ih < 0 || iw < 0 || ih >= w.in_h || iw >= w.in_w) continue;
-                sum += double{x[(plane + ih) * w.in_w + iw]} *
-                       double{k[((o * gi + i) * w.kernel_h + kh) * w.kernel_w + kw]};
-              }
-            }
-          }
-          if (!bias.empty()) sum += bias[o];
-          if (!residual.empty()) sum += residual[y.size()];
-          y.push_back(activate(epilogue, sum));
-        }
-      }
-    }
-  }
-  return y;
-}
-
-struct Problem {
-  ConvArgs args;
-  std::vector<float> x, k, bias, residual;
-};
 
 std::vector<float> packed_weights(const ConvShape& shape, const ConvTile& tile,
                                   const std::vector<float>& oihw) {
@@ -143,7 +95,7 @@ void check(const Case& c, Isa isa, const ConvTile& tile, const Epilogue& epilogu
   kernels.run(args, full);
   const std::vector<float> whole = output.values();
   expect_near(from_blocked(whole, c.batch, c.out_channels, out_pixels, tile.block),
-              oracle(c, x, k, bias, residual, epilogue),
+              conv_oracle(shape, x, k, bias, residual, epilogue),
               2e-6 * std::sqrt(double(c.in_channels * taps)) + 2e-6, what);
 
   // The same in uneven pieces of every range, and in place of the residual.

@@ -8,26 +8,14 @@
 #endif
 
 #include <algorithm>
-#include <limits>
 
+#include "kernels/blocked/fused_activation-inl.h"
 #include "kernels/conv/conv.h"
 #include "kernels/conv/conv_task.h"
-#include "kernels/math-inl.h"
-
-#ifndef SDX_UNROLL
-#if defined(__clang__)
-#define SDX_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define SDX_UNROLL _Pragma("GCC unroll 32")
-#endif
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::kernels {
 namespace HWY_NAMESPACE {
-
-template <int kC>
-inline constexpr int kLanesOf = static_cast<int>(hn::MaxLanes(hn::CappedTag<float, kC>()));
 
 inline constexpr int kMaxTileRows = 8;
 alignas(64) inline constexpr float kZeroChannels[16] = {};
@@ -53,8 +41,6 @@ constexpr int tile_rows(int vectors) {
 #endif
 }
 
-enum class InRegister { kClamp, kHardSwish };
-
 // What is the same for every tile of a task.
 struct TileContext {
   const int64_t* tap_offsets;
@@ -64,8 +50,7 @@ struct TileContext {
   int64_t out_block_stride;
   int64_t residual_offset;  // from an output address to its residual, in bytes
   bool has_residual;
-  InRegister in_register;
-  float low, high;  // clamp, or alpha and beta of hard-swish
+  FusedActivation fused;
 };
 
 struct Tile {
@@ -122,9 +107,13 @@ HWY_NOINLINE void conv_tile(const TileContext& c, const Tile& t) {
       if (masks == nullptr) {
         SDX_UNROLL for (int r = 0; r < kMR; ++r) p[r] = t.base[r] + offset;
       } else {
-        const unsigned mask = masks[tap];
+        // Selected by arithmetic: as branches these would be mispredicted.
+        const uintptr_t zeros = reinterpret_cast<uintptr_t>(kZeroChannels);
+        const uintptr_t mask = masks[tap];
         SDX_UNROLL for (int r = 0; r < kMR; ++r) {
-          p[r] = (mask >> r) & 1 ? t.base[r] + offset : kZeroChannels;
+          const uintptr_t inside = reinterpret_cast<uintptr_t>(t.base[r]) + offset * 4;
+          p[r] =
+              reinterpret_cast<const float*>(zeros + ((inside - zeros) & (0 - ((mask >> r) & 1))));
         }
       }
       int64_t k = 0;
@@ -145,7 +134,7 @@ HWY_NOINLINE void conv_tile(const TileContext& c, const Tile& t) {
       SDX_UNROLL for (int r = 0; r < kMR; ++r) acc[r][v] = hn::Add(acc[r][v], b);
     }
   }
-  const V low = hn::Set(d, c.low), high = hn::Set(d, c.high);
+  const V low = hn::Set(d, c.fused.low), high = hn::Set(d, c.fused.high);
   SDX_UNROLL for (int r = 0; r < kMR; ++r) {
     if (r >= t.rows) break;
     SDX_UNROLL for (int v = 0; v < kV; ++v) {
@@ -155,33 +144,20 @@ HWY_NOINLINE void conv_tile(const TileContext& c, const Tile& t) {
         x = hn::Add(x, hn::LoadU(d, reinterpret_cast<const float*>(
                                         reinterpret_cast<uintptr_t>(out) + c.residual_offset)));
       }
-      if (c.in_register == InRegister::kClamp) {
-        x = clip(x, low, high);
-      } else {
-        x = hn::Mul(x, clip(hn::MulAdd(x, low, high), hn::Zero(d), hn::Set(d, 1.0f)));
-      }
+      x = apply_fused(d, c.fused, low, high, x);
       hn::StoreU(x, d, out);
     }
   }
 }
 
-// What the registers did not do: other activations, and zeros in the pad lanes of the last block.
+// The second pass over a tile: see finish_pixels. Only the last of the blocks can have pad lanes.
 template <int kC>
-HWY_NOINLINE void finish_tile(const ConvTask& task, const TileContext& c, const Tile& t,
-                              int64_t blocks, bool activate, int64_t pad_from) {
-  const hn::CappedTag<float, kC> d;
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
-  for (int64_t r = 0; r < t.rows; ++r) {
-    for (int64_t b = 0; b < blocks; ++b) {
-      float* out = t.output[r] + b * c.out_block_stride;
-      if (activate) {
-        for (int l = 0; l < kC; l += kLanes) {
-          hn::StoreU(apply_activation(d, *task.epilogue, hn::LoadU(d, out + l)), d, out + l);
-        }
-      }
-      if (b + 1 == blocks) {
-        for (int64_t l = pad_from; l < kC; ++l) out[l] = 0.0f;
-      }
+HWY_NOINLINE void finish_tile(const Epilogue& epilogue, const TileContext& c, const Tile& t,
+                              int64_t blocks, int64_t pad_from) {
+  for (int64_t b = 0; b < blocks; ++b) {
+    for (int64_t r = 0; r < t.rows; ++r) {
+      finish_pixels<kC>(epilogue, c.fused.second_pass, b + 1 == blocks ? pad_from : kC, 1,
+                        t.output[r] + b * c.out_block_stride);
     }
   }
 }
@@ -202,7 +178,7 @@ class TileWalker {
   void set_output(float* output) { output_ = output; }
 
   template <int kNB>
-  void walk(int64_t begin, int64_t end, Tile* tile, bool activate, int64_t pad_from) {
+  void walk(int64_t begin, int64_t end, Tile* tile, int64_t pad_from) {
     constexpr int kMR = tile_rows(kNB * kC / kLanesOf<kC>);
     constexpr int kHalf = (kMR + 1) / 2;
     int64_t row = begin / task_.grid_w, column = begin % task_.grid_w;
@@ -218,8 +194,9 @@ class TileWalker {
       } else {
         conv_tile<kC, kNB, kHalf>(context_, *tile);
       }
-      if (activate || pad_from < kC)
-        finish_tile<kC>(task_, context_, *tile, kNB, activate, pad_from);
+      if (context_.fused.second_pass || pad_from < kC) {
+        finish_tile<kC>(*task_.epilogue, context_, *tile, kNB, pad_from);
+      }
       pixel += tile->rows;
     }
   }
@@ -283,8 +260,6 @@ void run_conv_task(const ConvTask& task) {
   for (int64_t t = 0; t < task.tap_count; ++t) {
     offsets[t] = task.taps[t].dy * task.in_row_stride + task.taps[t].dx * task.in_pixel_stride;
   }
-  constexpr float kInf = std::numeric_limits<float>::infinity();
-  const Epilogue& epilogue = *task.epilogue;
   TileContext c = {};
   c.tap_offsets = offsets;
   c.tap_count = task.tap_count;
@@ -296,25 +271,7 @@ void run_conv_task(const ConvTask& task) {
   c.has_residual = task.residual != nullptr;
   c.residual_offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(task.residual) -
                                            reinterpret_cast<uintptr_t>(task.output));
-  c.low = -kInf;
-  c.high = kInf;
-  bool activate = false;
-  switch (epilogue.activation) {
-    case Activation::kNone:
-      break;
-    case Activation::kRelu:
-      c.low = 0.0f;
-      break;
-    case Activation::kHardSwish:
-      c.in_register = InRegister::kHardSwish;
-      [[fallthrough]];
-    case Activation::kClip:
-      c.low = epilogue.alpha;
-      c.high = epilogue.beta;
-      break;
-    default:
-      activate = true;
-  }
+  c.fused = fuse_activation(*task.epilogue);
 
   TileWalker<kC> walker(task, c);
   Tile tile;
@@ -331,16 +288,16 @@ void run_conv_task(const ConvTask& task) {
       const int64_t pad_from = first + count == blocks ? task.out_channels - (blocks - 1) * kC : kC;
       switch (count) {
         case 1:
-          walker.template walk<1>(begin, end, &tile, activate, pad_from);
+          walker.template walk<1>(begin, end, &tile, pad_from);
           break;
         case 2:
-          walker.template walk<2>(begin, end, &tile, activate, pad_from);
+          walker.template walk<2>(begin, end, &tile, pad_from);
           break;
         case 3:
-          walker.template walk<3>(begin, end, &tile, activate, pad_from);
+          walker.template walk<3>(begin, end, &tile, pad_from);
           break;
         default:
-          walker.template walk<4>(begin, end, &tile, activate, pad_from);
+          walker.template walk<4>(begin, end, &tile, pad_from);
       }
     }
   }
