@@ -1,0 +1,100 @@
+#include "exec/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/float_mode.h"
+#include "sardonyx/error.h"
+
+namespace sardonyx {
+namespace {
+
+// A Run estimated below this stays on the calling thread: waking a worker would cost more.
+constexpr double kSmallestTeamNanoseconds = 50000.0;
+
+}  // namespace
+
+Executor::Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
+                   ExecutorOptions options)
+    : bound_(std::move(bound)), pool_(std::move(pool)), options_(options) {}
+
+std::shared_ptr<const Signature> Executor::signature_for(std::span<const Tensor> inputs) {
+  const SignatureKey key = make_key(*bound_, inputs);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = 0; i < signatures_.size(); ++i) {
+      if (signatures_[i]->key != key) continue;
+      if (i != 0) {
+        std::rotate(signatures_.begin(), signatures_.begin() + static_cast<int64_t>(i),
+                    signatures_.begin() + static_cast<int64_t>(i) + 1);
+      }
+      return signatures_.front();
+    }
+  }
+  std::shared_ptr<const Signature> fresh = resolve_signature(*bound_, inputs);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  signatures_.insert(signatures_.begin(), fresh);
+  if (signatures_.size() > options_.max_signatures) signatures_.pop_back();
+  return fresh;
+}
+
+std::unique_ptr<RunState> Executor::take_state(const Signature* wanted) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.empty()) return nullptr;
+  auto best = std::find_if(idle_.begin(), idle_.end(),
+                           [&](const auto& state) { return state->signature() == wanted; });
+  if (best == idle_.end()) best = idle_.end() - 1;
+  std::unique_ptr<RunState> state = std::move(*best);
+  idle_.erase(best);
+  return state;
+}
+
+void Executor::give_state(std::unique_ptr<RunState> state) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.size() < options_.max_idle_states) idle_.push_back(std::move(state));
+}
+
+void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
+                   const std::atomic<bool>* cancel) {
+  const std::shared_ptr<const Signature> signature = signature_for(inputs);
+  if (options_.memory_limit_bytes > 0 &&
+      signature->arena.size_bytes > options_.memory_limit_bytes) {
+    throw Error(ErrorCode::kFail,
+                fmt::format("the run needs an arena of {} bytes, the memory limit is {}; raise "
+                            "memory_limit_bytes or use smaller inputs",
+                            signature->arena.size_bytes, options_.memory_limit_bytes));
+  }
+  std::unique_ptr<RunState> state = take_state(signature.get());
+  if (!state) state = std::make_unique<RunState>(*bound_);
+  if (state->signature() != signature.get()) state->set_signature(signature);
+  arena_bytes_.store(signature->arena.size_bytes, std::memory_order_relaxed);
+
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const TensorView& view = signature->views[bound_->program.outputs[o]];
+    const Place::Kind kind = signature->places[bound_->program.outputs[o]].kind;
+    if (kind == Place::Kind::kDynamic) continue;
+    if (!outputs[o].is_defined()) {
+      outputs[o] = outputs_.allocate(view.type, view.shape);
+    } else if (outputs[o].type() != view.type || !(outputs[o].shape() == view.shape)) {
+      const Tensor& given = outputs[o];
+      give_state(std::move(state));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("output {} ('{}') is a {}{}, the given buffer is a {}{}", o,
+                      bound_->program.buffers[bound_->program.outputs[o]].name, name_of(view.type),
+                      to_string(view.shape), name_of(given.type()), to_string(given.shape())));
+    }
+  }
+  const FloatModeScope float_mode;
+  const bool worth_a_team = signature->estimated_nanoseconds >= kSmallestTeamNanoseconds;
+  Status status;
+  {
+    ThreadPool::Team team(worth_a_team ? pool_.get() : nullptr);
+    status = state->run(inputs, outputs, team, cancel);
+  }
+  give_state(std::move(state));
+  status.throw_if_failed();
+}
+
+}  // namespace sardonyx

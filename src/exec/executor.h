@@ -1,0 +1,58 @@
+// Executor: runs a BoundProgram. Keeps the resolved signatures (bounded, least recently used goes
+// first) and a pool of run states, so that N Runs at once use N arenas. `run` is thread safe.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "exec/buffer_pool.h"
+#include "exec/run_state.h"
+#include "exec/signature.h"
+
+namespace sardonyx {
+
+struct ExecutorOptions {
+  int64_t memory_limit_bytes = 0;  // of one Run's arena and outputs; 0: none
+  size_t max_signatures = 32;
+  size_t max_idle_states = 4;
+};
+
+class Executor {
+ public:
+  // pool: null runs on the calling thread alone.
+  Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
+           ExecutorOptions options);
+
+  // inputs: one per program input, types as the program's. outputs: one per program output; a
+  // defined one is the caller's memory and must have the result's type and shape, an undefined one
+  // is allocated. Throws Error; kFail with "cancelled" when *cancel became true.
+  void run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
+           const std::atomic<bool>* cancel);
+
+  const BoundProgram& bound() const { return *bound_; }
+  // Arena bytes of the signature used last; 0 before the first Run.
+  int64_t arena_bytes() const { return arena_bytes_.load(std::memory_order_relaxed); }
+  // The signature these inputs would use (for inspection).
+  std::shared_ptr<const Signature> signature_for(std::span<const Tensor> inputs);
+
+ private:
+  std::unique_ptr<RunState> take_state(const Signature* wanted);
+  void give_state(std::unique_ptr<RunState> state);
+
+  const std::shared_ptr<const BoundProgram> bound_;
+  const std::shared_ptr<ThreadPool> pool_;
+  const ExecutorOptions options_;
+  BufferPool outputs_;
+  std::atomic<int64_t> arena_bytes_{0};
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const Signature>> signatures_;  // most recently used first
+  std::vector<std::unique_ptr<RunState>> idle_;
+};
+
+}  // namespace sardonyx

@@ -1,0 +1,227 @@
+#include "exec/run_state.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "sardonyx/error.h"
+
+namespace sardonyx {
+namespace {
+
+TensorView kAbsentOutput;
+
+int64_t round_up(int64_t bytes) {
+  const auto align = static_cast<int64_t>(kTensorAlignment);
+  return (bytes + align - 1) / align * align;
+}
+
+void copy_elements(const TensorView& from, void* to) {
+  if (from.type == DataType::kString) {
+    std::copy_n(from.as<std::string>(), from.size(), static_cast<std::string*>(to));
+  } else if (from.size() != 0) {
+    std::memcpy(to, from.data, static_cast<size_t>(from.size_bytes()));
+  }
+}
+
+}  // namespace
+
+struct RunState::Job {
+  const Kernel* kernel;
+  RunContext context;
+  std::byte* chunk_scratch = nullptr;
+  int64_t chunk_scratch_bytes = 0;
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  Status failure;
+};
+
+RunState::RunState(const BoundProgram& bound)
+    : bound_(bound), views_(bound.program.buffers.size()), dynamic_(bound.program.buffers.size()) {
+  for (const BoundStep& step : bound_.steps) {
+    StepViews& views = steps_.emplace_back();
+    for (int32_t b : step.inputs) views.inputs.push_back(b < 0 ? &kAbsentOutput : &views_[b]);
+    for (int32_t b : step.outputs) views.outputs.push_back(b < 0 ? &kAbsentOutput : &views_[b]);
+  }
+}
+
+RunState::~RunState() { std::free(arena_); }
+
+void RunState::set_signature(std::shared_ptr<const Signature> signature) {
+  if (signature->arena.size_bytes > arena_capacity_) {
+    std::free(arena_);
+    arena_capacity_ = 0;
+    arena_ = static_cast<std::byte*>(std::aligned_alloc(
+        kTensorAlignment, static_cast<size_t>(round_up(signature->arena.size_bytes))));
+    if (arena_ == nullptr) {
+      signature_.reset();
+      throw Error(ErrorCode::kFail, fmt::format("out of memory: the run needs an arena of {} bytes",
+                                                signature->arena.size_bytes));
+    }
+    arena_capacity_ = signature->arena.size_bytes;
+  }
+  signature_ = std::move(signature);
+  views_ = signature_->views;
+  input_patches_.clear();
+  output_patches_.clear();
+  for (size_t b = 0; b < views_.size(); ++b) {
+    const Place& place = signature_->places[b];
+    switch (place.kind) {
+      case Place::Kind::kInput:
+        input_patches_.push_back({static_cast<int32_t>(b), place.index});
+        break;
+      case Place::Kind::kOutput:
+        output_patches_.push_back({static_cast<int32_t>(b), place.index});
+        break;
+      case Place::Kind::kArena:
+        views_[b].data = arena_ + place.offset;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
+                     ThreadPool::Team& team, const std::atomic<bool>* cancel) {
+  for (const Patch& patch : input_patches_) {
+    views_[patch.buffer].data = const_cast<void*>(inputs[patch.index].raw());
+  }
+  for (const Patch& patch : output_patches_) {
+    views_[patch.buffer].data = outputs[patch.index].raw();
+  }
+  for (const ResolvedStep& step : signature_->steps) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) {
+      return Status(ErrorCode::kFail, "the run was cancelled");
+    }
+    Status status = step.dynamic ? run_dynamic_step(step, team) : run_step(step, team);
+    if (!status.is_ok()) {
+      return Status(status.code(), fmt::format("{}: {}", describe(bound_.program.steps[step.step]),
+                                               status.message()));
+    }
+  }
+  copy_outputs(outputs);
+  return Status::ok();
+}
+
+void RunState::copy_outputs(std::span<Tensor> outputs) {
+  for (const OutputCopy& copy : signature_->copies) {
+    const TensorView& from = views_[copy.buffer];
+    Tensor& to = outputs[copy.output];
+    if (!to.is_defined() && dynamic_[copy.buffer].is_defined()) {
+      to = dynamic_[copy.buffer];
+      continue;
+    }
+    if (!to.is_defined()) to = Tensor::allocate(from.type, from.shape);
+    if (to.type() != from.type || !(to.shape() == from.shape)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("output {} is a {}{}, the given buffer is a {}{}", copy.output,
+                              name_of(from.type), to_string(from.shape), name_of(to.type()),
+                              to_string(to.shape())));
+    }
+    copy_elements(from, to.raw());
+  }
+  for (Tensor& tensor : dynamic_) {
+    if (tensor.is_defined()) tensor = Tensor();
+  }
+}
+
+void RunState::run_chunk(void* job_pointer, int chunk) {
+  Job& job = *static_cast<Job*>(job_pointer);
+  if (job.failed.load(std::memory_order_relaxed)) return;
+  RunContext context = job.context;
+  context.chunk = chunk;
+  context.chunk_scratch = job.chunk_scratch + job.chunk_scratch_bytes * chunk;
+  Status status = job.kernel->run(context);
+  if (!status.is_ok()) {
+    const std::lock_guard<std::mutex> lock(job.mutex);
+    if (!job.failed.exchange(true)) job.failure = std::move(status);
+  }
+}
+
+Status RunState::run_phases(const ResolvedStep& step, const StepPlan& plan, std::byte* scratch,
+                            std::byte* chunk_scratch, ThreadPool::Team& team) {
+  const BoundStep& bound = bound_.steps[step.step];
+  const StepViews& views = steps_[step.step];
+  RunContext context;
+  context.inputs = views.inputs;
+  context.outputs = views.outputs;
+  context.state = plan.state.get();
+  context.scratch = scratch;
+  context.allocate = &RunState::allocate_output;
+  context.allocator = this;
+  for (int phase = 0; phase < plan.phases; ++phase) {
+    context.phase = phase;
+    context.chunks = plan.chunks[phase];
+    if (context.chunks == 1) {
+      context.chunk_scratch = chunk_scratch;
+      SDX_RETURN_IF_FAILED(bound.kernel->run(context));
+      continue;
+    }
+    Job job{bound.kernel.get(), context, chunk_scratch, plan.scratch_bytes_per_chunk, {}, {}, {}};
+    team.run(context.chunks, &RunState::run_chunk, &job);
+    if (job.failed.load()) return std::move(job.failure);
+  }
+  return Status::ok();
+}
+
+Status RunState::run_step(const ResolvedStep& step, ThreadPool::Team& team) {
+  return run_phases(step, step.plan, arena_ + step.scratch_offset,
+                    arena_ + step.chunk_scratch_offset, team);
+}
+
+Status RunState::allocate_output(void* self_pointer, size_t output, const Shape& shape) {
+  RunState& self = *static_cast<RunState*>(self_pointer);
+  const int32_t b = self.allocating_ == nullptr ? -1 : self.allocating_->outputs[output];
+  if (b < 0) return Status(ErrorCode::kFail, "no output to allocate here");
+  try {
+    self.dynamic_[b] = Tensor::allocate(self.views_[b].type, shape);
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  }
+  self.views_[b].shape = shape;
+  self.views_[b].data = self.dynamic_[b].raw();
+  return Status::ok();
+}
+
+Status RunState::run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& team) {
+  const BoundStep& bound = bound_.steps[step.step];
+  const Node& node = bound_.program.steps[step.step];
+  const StepViews& views = steps_[step.step];
+  try {
+    const std::vector<bool> known(views.inputs.size(), true);
+    const bool complete = infer_step(node, *bound.op, views.inputs, known, views.outputs);
+    if (!complete && !bound.op->has(kDataDependentShape)) {
+      return Status(ErrorCode::kFail, "the shape of an output could not be told while running");
+    }
+    allocating_ = &bound;
+    if (complete && !bound.op->has(kDataDependentShape)) {
+      for (size_t i = 0; i < bound.outputs.size(); ++i) {
+        if (bound.outputs[i] < 0) continue;
+        const Shape shape = views.outputs[i]->shape;
+        SDX_RETURN_IF_FAILED(allocate_output(this, i, shape));
+      }
+    }
+    StepPlan plan;
+    const ResolveContext context(node, views.inputs, {views.outputs.data(), views.outputs.size()});
+    SDX_RETURN_IF_FAILED(bound.kernel->resolve(context, plan));
+    int most_chunks = 1;
+    for (int phase = 0; phase < plan.phases; ++phase) {
+      most_chunks = std::max(most_chunks, plan.chunks[phase]);
+    }
+    const int64_t shared = round_up(plan.scratch_bytes);
+    Tensor scratch;
+    const int64_t total = shared + plan.scratch_bytes_per_chunk * most_chunks;
+    if (total > 0) scratch = Tensor::allocate(DataType::kUint8, Shape{total});
+    auto* memory = static_cast<std::byte*>(scratch.raw());
+    return run_phases(step, plan, memory, memory + shared, team);
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return Status(ErrorCode::kFail, "out of memory");
+  }
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,66 @@
+// RunState: the memory of one Run at a time: an arena and the views of every buffer, set for one
+// signature. Reused from Run to Run; rebinding to another signature only rewrites views.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "exec/buffer_pool.h"
+#include "exec/signature.h"
+
+namespace sardonyx {
+
+class RunState {
+ public:
+  explicit RunState(const BoundProgram& bound);
+  ~RunState();
+  RunState(const RunState&) = delete;
+  RunState& operator=(const RunState&) = delete;
+
+  const Signature* signature() const { return signature_.get(); }
+  int64_t arena_capacity() const { return arena_capacity_; }
+
+  // Throws Error(kFail) when the arena cannot be had.
+  void set_signature(std::shared_ptr<const Signature> signature);
+
+  // Runs all steps. outputs: all defined, or undefined where the signature does not know the shape;
+  // those are set by the run.
+  Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs, ThreadPool::Team& team,
+             const std::atomic<bool>* cancel);
+
+ private:
+  struct StepViews {
+    std::vector<const TensorView*> inputs;
+    std::vector<TensorView*> outputs;
+  };
+  // A buffer whose address changes from Run to Run.
+  struct Patch {
+    int32_t buffer;
+    int32_t index;  // of the input or output
+  };
+  struct Job;
+
+  Status run_step(const ResolvedStep& step, ThreadPool::Team& team);
+  Status run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& team);
+  Status run_phases(const ResolvedStep& step, const StepPlan& plan, std::byte* scratch,
+                    std::byte* chunk_scratch, ThreadPool::Team& team);
+  static void run_chunk(void* job, int chunk);
+  static Status allocate_output(void* self, size_t output, const Shape& shape);
+  void copy_outputs(std::span<Tensor> outputs);
+
+  const BoundProgram& bound_;
+  std::shared_ptr<const Signature> signature_;
+  std::byte* arena_ = nullptr;
+  int64_t arena_capacity_ = 0;
+  std::vector<TensorView> views_;
+  std::vector<StepViews> steps_;
+  std::vector<Patch> input_patches_;
+  std::vector<Patch> output_patches_;
+  std::vector<Tensor> dynamic_;  // per buffer; memory of kDynamic ones
+  const BoundStep* allocating_ = nullptr;
+};
+
+}  // namespace sardonyx

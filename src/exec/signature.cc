@@ -1,0 +1,384 @@
+#include "exec/signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/run_node.h"
+#include "sardonyx/error.h"
+
+namespace sardonyx {
+namespace {
+
+constexpr int64_t kMaxKnownElements = 1024;
+constexpr double kSerialStepNanoseconds = 1000.0;
+
+const TensorView kAbsent;
+
+bool is_key_value(const BoundProgram& bound, int32_t buffer, const Tensor& tensor) {
+  return bound.value_needed[buffer] && tensor.is_defined() && tensor.size() <= kMaxKeyElements &&
+         ((is_integer(tensor.type()) && !is_sub_byte(tensor.type())) ||
+          tensor.type() == DataType::kBool);
+}
+
+// Buffers that share memory: views of one another and results written over an operand.
+struct AliasClass {
+  int32_t root = -1;  // the buffer whose place decides
+  int32_t first_step = 0;
+  int32_t last_step = -1;  // last use of any member
+  int64_t size_bytes = 0;
+  int32_t output = -1;    // program output that lives here
+  bool is_fixed = false;  // an input, constant or known value: not ours to write
+};
+
+class Resolver {
+ public:
+  Resolver(const BoundProgram& bound, std::span<const Tensor> inputs)
+      : bound_(bound), program_(bound.program), inputs_(inputs) {}
+
+  std::shared_ptr<const Signature> resolve() {
+    start();
+    for (size_t i = 0; i < bound_.steps.size(); ++i) {
+      try {
+        resolve_step(static_cast<int32_t>(i));
+      } catch (const Error& error) {
+        throw error.with_context(describe(program_.steps[i]));
+      }
+    }
+    place_outputs();
+    place_arena();
+    return signature_;
+  }
+
+ private:
+  void start() {
+    signature_ = std::make_shared<Signature>();
+    signature_->key = make_key(bound_, inputs_);
+    const size_t count = program_.buffers.size();
+    signature_->views.resize(count);
+    signature_->places.resize(count);
+    known_.assign(count, false);
+    dynamic_.assign(count, false);
+    class_of_.assign(count, -1);
+    for (size_t b = 0; b < count; ++b) {
+      const ProgramBuffer& buffer = program_.buffers[b];
+      if (buffer.kind == ProgramBuffer::Kind::kConstant) set_known(b, buffer.constant);
+    }
+    for (size_t i = 0; i < program_.inputs.size(); ++i) {
+      const int32_t b = program_.inputs[i];
+      const Tensor& input = inputs_[i];
+      if (!input.is_defined()) continue;
+      if (is_key_value(bound_, b, input)) {
+        // A private copy: the caller's bytes change between Runs.
+        signature_->known.push_back(input.clone());
+        set_known(static_cast<size_t>(b), signature_->known.back());
+        // Steps still read the caller's memory, which holds the same values.
+      }
+      signature_->views[b].type = input.type();
+      signature_->views[b].shape = input.shape();
+      signature_->places[b] = {Place::Kind::kInput, static_cast<int32_t>(i), 0, nullptr};
+      new_class(b, -1, true);
+    }
+  }
+
+  void set_known(size_t b, const Tensor& tensor) {
+    TensorView& view = signature_->views[b];
+    view.type = tensor.type();
+    view.shape = tensor.shape();
+    view.data = const_cast<void*>(tensor.raw());
+    signature_->places[b] = {Place::Kind::kFixed, 0, 0, tensor.raw()};
+    known_[b] = true;
+    if (class_of_[b] < 0) new_class(static_cast<int32_t>(b), -1, true);
+  }
+
+  int32_t new_class(int32_t buffer, int32_t step, bool fixed) {
+    AliasClass fresh;
+    fresh.root = buffer;
+    fresh.first_step = step;
+    fresh.last_step = std::max(step, bound_.last_use[buffer]);
+    fresh.is_fixed = fixed;
+    class_of_[buffer] = static_cast<int32_t>(classes_.size());
+    classes_.push_back(fresh);
+    return class_of_[buffer];
+  }
+
+  void resolve_step(int32_t s) {
+    const BoundStep& step = bound_.steps[s];
+    const Node& node = program_.steps[s];
+    std::vector<const TensorView*> inputs;
+    std::vector<bool> known;
+    bool all_known = true, any_dynamic = false, values_known = true;
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      const int32_t b = step.inputs[k];
+      inputs.push_back(b < 0 ? &kAbsent : &signature_->views[b]);
+      known.push_back(b >= 0 && known_[b]);
+      if (b < 0) continue;
+      all_known = all_known && known_[b];
+      any_dynamic = any_dynamic || dynamic_[b];
+      if (k < 32 && ((step.op->value_inputs >> k) & 1) != 0) {
+        values_known = values_known && known_[b];
+      }
+    }
+    std::vector<TensorView*> outputs;
+    static thread_local TensorView unused;
+    for (int32_t b : step.outputs) outputs.push_back(b < 0 ? &unused : &signature_->views[b]);
+
+    const bool resolved = !any_dynamic && values_known && !step.op->has(kDataDependentShape) &&
+                          infer_step(node, *step.op, inputs, known, outputs);
+    if (!resolved) {
+      ResolvedStep dynamic;
+      dynamic.step = s;
+      dynamic.dynamic = true;
+      signature_->steps.push_back(std::move(dynamic));
+      signature_->estimated_nanoseconds += kSerialStepNanoseconds;
+      for (int32_t b : step.outputs) {
+        if (b < 0) continue;
+        dynamic_[b] = true;
+        signature_->places[b].kind = Place::Kind::kDynamic;
+        new_class(b, s, true);
+      }
+      return;
+    }
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      if (step.outputs[i] < 0) outputs[i] = const_cast<TensorView*>(&kAbsent);
+    }
+    if (evaluate_now(step, node, all_known, inputs, outputs)) return;
+
+    ResolvedStep ready;
+    ready.step = s;
+    ResolveContext context(node, inputs, {outputs.data(), outputs.size()});
+    step.kernel->resolve(context, ready.plan).throw_if_failed();
+    place_step_outputs(step, s);
+    add_scratch(ready, s);
+    signature_->estimated_nanoseconds += estimate(ready.plan);
+    signature_->steps.push_back(std::move(ready));
+  }
+
+  static double estimate(const StepPlan& plan) {
+    double total = 0;
+    for (int phase = 0; phase < plan.phases; ++phase) {
+      total +=
+          plan.chunks[phase] > 1 ? plan.chunks[phase] * kChunkNanoseconds : kSerialStepNanoseconds;
+    }
+    return total;
+  }
+
+  // Steps whose outputs follow from shapes and constants alone run here, once per signature.
+  bool evaluate_now(const BoundStep& step, const Node& node, bool all_known,
+                    const std::vector<const TensorView*>& inputs,
+                    const std::vector<TensorView*>& outputs) {
+    if (!all_known && !step.op->has(kShapeOnly)) return false;
+    if (step.op->has(kNonDeterministic) || step.op->has(kControlFlow)) return false;
+    for (const TensorView* output : outputs) {
+      if (output->is_present() && element_count(output->shape) > kMaxKnownElements) return false;
+    }
+    std::vector<Tensor> results;
+    std::vector<Tensor> operands;
+    for (const TensorView* input : inputs) {
+      operands.push_back(input->is_present() ? Tensor::view(input->type, input->shape, input->data)
+                                             : Tensor());
+    }
+    run_prepared(node, *step.kernel, operands, outputs, results).throw_if_failed();
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      if (step.outputs[i] < 0) continue;
+      signature_->known.push_back(results[i]);
+      set_known(static_cast<size_t>(step.outputs[i]), results[i]);
+    }
+    return true;
+  }
+
+  void place_step_outputs(const BoundStep& step, int32_t s) {
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      const int32_t b = step.outputs[i];
+      if (b < 0) continue;
+      if (i == 0 && (alias_view(step, b) || alias_in_place(step, b, s))) continue;
+      AliasClass& fresh = classes_[new_class(b, s, false)];
+      fresh.size_bytes = signature_->views[b].size_bytes();
+      for (size_t o = 0; o < program_.outputs.size(); ++o) {
+        if (program_.outputs[o] == b && fresh.output < 0) fresh.output = static_cast<int32_t>(o);
+      }
+    }
+  }
+
+  int32_t output_index(int32_t buffer) const {
+    const auto it = std::find(program_.outputs.begin(), program_.outputs.end(), buffer);
+    return it == program_.outputs.end() ? -1 : static_cast<int32_t>(it - program_.outputs.begin());
+  }
+
+  // Joins buffer b to the class; fails when both must be outputs of their own.
+  bool join(int32_t class_index, int32_t b) {
+    AliasClass& target = classes_[class_index];
+    const int32_t output = output_index(b);
+    if (output >= 0) {
+      if (target.is_fixed || target.output >= 0) return false;
+      target.output = output;
+    }
+    target.last_step = std::max(target.last_step, bound_.last_use[b]);
+    class_of_[b] = class_index;
+    return true;
+  }
+
+  bool alias_view(const BoundStep& step, int32_t b) {
+    if (!step.op->has(kView) || step.inputs.empty() || step.inputs[0] < 0) return false;
+    const int32_t in = step.inputs[0];
+    if (dynamic_[in] || class_of_[in] < 0) return false;
+    if (signature_->views[in].type == DataType::kString) return false;
+    return join(class_of_[in], b);
+  }
+
+  bool alias_in_place(const BoundStep& step, int32_t b, int32_t s) {
+    for (size_t k = 0; k < step.inputs.size() && k < 32; ++k) {
+      const int32_t in = step.inputs[k];
+      if (((step.op->in_place >> k) & 1) == 0 || in < 0 || class_of_[in] < 0) continue;
+      const AliasClass& target = classes_[class_of_[in]];
+      if (target.is_fixed || target.last_step != s) continue;
+      if (signature_->views[in].size_bytes() != signature_->views[b].size_bytes()) continue;
+      if (signature_->views[in].type == DataType::kString) continue;
+      const bool shared = std::any_of(step.inputs.begin(), step.inputs.end(), [&](int32_t other) {
+        return other >= 0 && other != in && class_of_[other] == class_of_[in];
+      });
+      if (!shared && join(class_of_[in], b)) return true;
+    }
+    return false;
+  }
+
+  void add_scratch(ResolvedStep& ready, int32_t s) {
+    int most_chunks = 1;
+    for (int phase = 0; phase < ready.plan.phases; ++phase) {
+      most_chunks = std::max(most_chunks, ready.plan.chunks[phase]);
+    }
+    const auto request = [&](int64_t bytes, int64_t ResolvedStep::*offset) {
+      if (bytes == 0) return;
+      scratch_.push_back({signature_->steps.size(), offset});
+      scratch_requests_.push_back({s, s, bytes, -1});
+    };
+    request(ready.plan.scratch_bytes, &ResolvedStep::scratch_offset);
+    request(ready.plan.scratch_bytes_per_chunk * most_chunks, &ResolvedStep::chunk_scratch_offset);
+  }
+
+  // Outputs that no step writes in place are copied at the end of a Run.
+  void place_outputs() {
+    for (size_t o = 0; o < program_.outputs.size(); ++o) {
+      const int32_t b = program_.outputs[o];
+      const int32_t c = class_of_[b];
+      const bool written = c >= 0 && classes_[c].output == static_cast<int32_t>(o);
+      if (!written) signature_->copies.push_back({static_cast<int32_t>(o), b});
+    }
+  }
+
+  void place_arena() {
+    struct Item {
+      ArenaRequest request;
+      int32_t class_index;  // or -1: scratch
+      size_t scratch;
+    };
+    std::vector<Item> items;
+    for (size_t c = 0; c < classes_.size(); ++c) {
+      const AliasClass& alias = classes_[c];
+      if (alias.is_fixed || alias.output >= 0) continue;
+      items.push_back(
+          {{alias.first_step, alias.last_step, alias.size_bytes, -1}, static_cast<int32_t>(c), 0});
+    }
+    for (size_t i = 0; i < scratch_.size(); ++i) items.push_back({scratch_requests_[i], -1, i});
+    std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+      return a.request.first_step < b.request.first_step;
+    });
+    std::vector<ArenaRequest> requests;
+    for (const Item& item : items) requests.push_back(item.request);
+    signature_->arena = place_in_arena(requests, static_cast<int64_t>(kTensorAlignment));
+    std::vector<int64_t> class_offset(classes_.size(), 0);
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (items[i].class_index >= 0) {
+        class_offset[items[i].class_index] = requests[i].offset;
+      } else {
+        const Scratch& scratch = scratch_[items[i].scratch];
+        signature_->steps[scratch.step].*scratch.offset = requests[i].offset;
+      }
+    }
+    for (size_t b = 0; b < class_of_.size(); ++b) {
+      if (class_of_[b] < 0 || dynamic_[b]) continue;
+      const AliasClass& alias = classes_[class_of_[b]];
+      Place& place = signature_->places[b];
+      if (alias.is_fixed) {
+        place = signature_->places[alias.root];
+        signature_->views[b].data =
+            place.kind == Place::Kind::kFixed ? const_cast<void*>(place.address) : nullptr;
+      } else if (alias.output >= 0) {
+        place = {Place::Kind::kOutput, alias.output, 0, nullptr};
+      } else {
+        place = {Place::Kind::kArena, 0, class_offset[class_of_[b]], nullptr};
+      }
+    }
+  }
+
+  struct Scratch {
+    size_t step;
+    int64_t ResolvedStep::*offset;
+  };
+
+  const BoundProgram& bound_;
+  const Program& program_;
+  std::span<const Tensor> inputs_;
+  std::shared_ptr<Signature> signature_;
+  std::vector<bool> known_;
+  std::vector<bool> dynamic_;
+  std::vector<int32_t> class_of_;
+  std::vector<AliasClass> classes_;
+  std::vector<Scratch> scratch_;
+  std::vector<ArenaRequest> scratch_requests_;
+};
+
+}  // namespace
+
+SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs) {
+  SignatureKey key;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& input = inputs[i];
+    key.push_back(static_cast<int64_t>(input.shape().size()));
+    for (int64_t dim : input.shape()) key.push_back(dim);
+    if (is_key_value(bound, bound.program.inputs[i], input)) {
+      for (int64_t value : integer_values(input)) key.push_back(value);
+    }
+  }
+  return key;
+}
+
+bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
+                const std::vector<bool>& known, std::span<TensorView* const> outputs) {
+  std::vector<ValueType> types(inputs.size());
+  std::vector<Tensor> contents(inputs.size());
+  std::vector<InferInput> infer_inputs(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]->is_present()) continue;
+    types[i] = ValueType::tensor(inputs[i]->type, to_dims(inputs[i]->shape));
+    infer_inputs[i].type = &types[i];
+    if (known[i]) {
+      contents[i] = Tensor::view(inputs[i]->type, inputs[i]->shape, inputs[i]->data);
+      infer_inputs[i].constant = &contents[i];
+    }
+  }
+  std::vector<InferOutput> infer_outputs(outputs.size());
+  DimTable dims;
+  InferContext context(node, dims, infer_inputs, infer_outputs);
+  op.infer(context);
+  bool complete = true;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (node.output(i) == ValueId::kNone) continue;
+    const std::optional<Shape> shape = to_shape(infer_outputs[i].type.shape);
+    outputs[i]->type = infer_outputs[i].type.element;
+    if (!shape || !infer_outputs[i].type.is_tensor()) {
+      complete = false;
+      continue;
+    }
+    const std::optional<int64_t> count = checked_element_count(*shape);
+    if (!count || !storage_bytes(outputs[i]->type, *count)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("output {} would have the shape {}, which has no valid size", i,
+                              to_string(*shape)));
+    }
+    outputs[i]->shape = *shape;
+  }
+  return complete;
+}
+
+}  // namespace sardonyx

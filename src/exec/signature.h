@@ -1,0 +1,76 @@
+// Signature: a BoundProgram resolved for one set of input shapes (and for the values of small
+// integer inputs that decide shapes). Holds every shape, where every buffer lies, how each step is
+// split, and the contents of buffers that follow from shapes alone, whose steps are then skipped.
+// Immutable; shared by the Runs that have these inputs.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/bound_program.h"
+#include "plan/arena.h"
+
+namespace sardonyx {
+
+// Integer and bool inputs of at most this many elements become part of the signature when they
+// decide shapes.
+inline constexpr int64_t kMaxKeyElements = 8;
+
+using SignatureKey = std::vector<int64_t>;
+
+SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs);
+
+// Where a buffer lies during a Run.
+struct Place {
+  enum class Kind : uint8_t {
+    kUnused,   // no memory: nobody reads it
+    kFixed,    // constant or known: `address`
+    kInput,    // the caller's input `index`
+    kOutput,   // output buffer `index`
+    kArena,    // arena + `offset`
+    kDynamic,  // allocated while running
+  };
+  Kind kind = Kind::kUnused;
+  int32_t index = 0;
+  int64_t offset = 0;
+  const void* address = nullptr;
+};
+
+struct ResolvedStep {
+  int32_t step = 0;      // into BoundProgram::steps
+  bool dynamic = false;  // shapes are only known while running
+  StepPlan plan;
+  int64_t scratch_offset = 0;        // in the arena
+  int64_t chunk_scratch_offset = 0;  // in the arena
+};
+
+// An output whose memory is not written by a step: it repeats another one, or is an input, a
+// constant or known value.
+struct OutputCopy {
+  int32_t output;
+  int32_t buffer;
+};
+
+struct Signature {
+  SignatureKey key;
+  std::vector<TensorView> views;  // per buffer; data is set for kFixed only
+  std::vector<Place> places;      // per buffer
+  std::vector<Tensor> known;      // keeps known contents alive
+  std::vector<ResolvedStep> steps;
+  std::vector<OutputCopy> copies;
+  ArenaLayout arena;
+  double estimated_nanoseconds = 0;
+};
+
+// Throws Error(kInvalidGraph / kInvalidArgument) when the shapes do not fit the model.
+std::shared_ptr<const Signature> resolve_signature(const BoundProgram& bound,
+                                                   std::span<const Tensor> inputs);
+
+// Infers one step with concrete inputs: fills the outputs' views (type, shape). Returns false when
+// some output shape is still unknown. `views` are the step's; `known[i]`: input i's contents may be
+// read.
+bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
+                const std::vector<bool>& known, std::span<TensorView* const> outputs);
+
+}  // namespace sardonyx
