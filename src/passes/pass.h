@@ -15,11 +15,9 @@
 #include <vector>
 
 #include "ir/model.h"
+#include "sardonyx/options.h"
 
 namespace sardonyx {
-
-// As users of ONNX Runtime know them. With kNone only the required passes run.
-enum class OptimizationLevel : uint8_t { kNone, kBasic, kExtended, kLayout, kAll };
 
 // kCanonical: portable operators at the model's own opset. kFused: nodes may be internal operators
 // (domain ai.sardonyx) or standard ones newer than the model's opset; each carries its version.

@@ -21,6 +21,7 @@ Tensor Tensor::allocate(DataType type, const Shape& shape) {
   Tensor tensor;
   tensor.type_ = type;
   tensor.shape_ = shape;
+  tensor.private_ = true;
   if (type == DataType::kString) {
     auto strings = std::make_shared<std::string[]>(static_cast<size_t>(*count));
     tensor.data_ = strings.get();

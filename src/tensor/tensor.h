@@ -62,9 +62,15 @@ class Tensor {
     return {static_cast<const T*>(data_), static_cast<size_t>(size())};
   }
   const std::shared_ptr<const void>& owner() const { return owner_; }
+  // Made by allocate(): the bytes are private to this process and outlive every file and caller.
+  bool is_private() const { return private_; }
 
   // The same bytes seen with another shape of equal element count.
-  Tensor reshaped(const Shape& shape) const { return view(type_, shape, data_, owner_); }
+  Tensor reshaped(const Shape& shape) const {
+    Tensor result = *this;
+    result.shape_ = shape;
+    return result;
+  }
 
   // A deep copy that owns its bytes.
   Tensor clone() const;
@@ -74,6 +80,7 @@ class Tensor {
   Shape shape_;
   void* data_ = nullptr;
   std::shared_ptr<const void> owner_;
+  bool private_ = false;
 };
 
 // Integer contents of a small tensor (int32, int64, bool, uint8, ...) widened to int64. Throws
