@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "ops/run_node.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -30,6 +29,38 @@ struct AliasClass {
   int32_t output = -1;    // program output that lives here
   bool is_fixed = false;  // an input, constant or known value: not ours to write
 };
+
+// Runs a prepared kernel on the calling thread into fresh tensors of the outputs' types and shapes.
+std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,
+                                 std::span<const TensorView* const> inputs,
+                                 std::span<TensorView* const> outputs) {
+  std::vector<Tensor> results(outputs.size());
+  std::vector<TensorView> views(outputs.size());
+  std::vector<TensorView*> pointers(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    pointers[i] = &views[i];
+    if (!outputs[i]->is_present()) continue;
+    results[i] = Tensor::allocate(outputs[i]->type, outputs[i]->shape);
+    views[i] = {results[i].type(), results[i].shape(), results[i].raw()};
+  }
+  StepPlan plan;
+  kernel.resolve(ResolveContext(node, inputs, {pointers.data(), pointers.size()}), plan)
+      .throw_if_failed();
+  const Tensor scratch = Tensor::allocate(DataType::kUint8, Shape{plan.scratch_bytes});
+  const Tensor chunk_scratch =
+      Tensor::allocate(DataType::kUint8, Shape{plan.scratch_bytes_per_chunk});
+  RunContext run;
+  run.inputs = inputs;
+  run.outputs = pointers;
+  run.state = plan.state.get();
+  run.scratch = const_cast<std::byte*>(scratch.data<std::byte>());
+  run.chunk_scratch = const_cast<std::byte*>(chunk_scratch.data<std::byte>());
+  for (run.phase = 0; run.phase < plan.phases; ++run.phase) {
+    run.chunks = plan.chunks[run.phase];
+    for (run.chunk = 0; run.chunk < run.chunks; ++run.chunk) kernel.run(run).throw_if_failed();
+  }
+  return results;
+}
 
 class Resolver {
  public:
@@ -172,13 +203,7 @@ class Resolver {
     for (const TensorView* output : outputs) {
       if (output->is_present() && element_count(output->shape) > kMaxKnownElements) return false;
     }
-    std::vector<Tensor> results;
-    std::vector<Tensor> operands;
-    for (const TensorView* input : inputs) {
-      operands.push_back(input->is_present() ? Tensor::view(input->type, input->shape, input->data)
-                                             : Tensor());
-    }
-    run_prepared(node, *step.kernel, operands, outputs, results).throw_if_failed();
+    const std::vector<Tensor> results = run_serially(node, *step.kernel, inputs, outputs);
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i] < 0) continue;
       signature_->known.push_back(results[i]);
