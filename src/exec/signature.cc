@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kMaxKnownElements = 1024;
 constexpr double kSerialStepNanoseconds = 1000.0;
 
-const TensorView kAbsent;
+const TensorView kAbsent{};
 
 bool is_key_value(const BoundProgram& bound, int32_t buffer, const Tensor& tensor) {
   return bound.value_needed[buffer] && tensor.is_defined() && tensor.size() <= kMaxKeyElements &&
