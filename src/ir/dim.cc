@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/text_lexer.h"
+
 namespace sardonyx {
 namespace {
 
@@ -168,7 +170,7 @@ std::string DimTable::print(Dim dim) const {
   const Expr& e = exprs_[dim.expr];
   switch (e.op) {
     case Op::kSymbol:
-      return e.name;
+      return quote_name(e.name);
     case Op::kAdd:
       return fmt::format("({} + {})", print(e.a), print(e.b));
     case Op::kMul:
@@ -185,6 +187,12 @@ std::string DimTable::print(Dim dim) const {
       return fmt::format("max({}, {})", print(e.a), print(e.b));
   }
   return "?";
+}
+
+const std::string* DimTable::symbol_name(Dim dim) const {
+  if (!dim.is_symbolic()) return nullptr;
+  const Expr& e = exprs_[dim.expr];
+  return e.op == Op::kSymbol ? &e.name : nullptr;
 }
 
 std::optional<int64_t> DimTable::evaluate(Dim dim,

@@ -73,8 +73,10 @@ class DimTable {
   // known and clash.
   std::optional<Dim> broadcast(Dim a, Dim b);
 
-  // "3", "batch", "(H + 1) / 2", "?".
+  // "3", "batch", "((H + 1) / 2)", "?"; a symbol that is no identifier is put in quotes.
   std::string print(Dim dim) const;
+  // The name of a symbol as it was given; null for any other dim.
+  const std::string* symbol_name(Dim dim) const;
 
   // The value under the given symbol values; nullopt when a symbol is missing.
   std::optional<int64_t> evaluate(Dim dim, const std::map<std::string, int64_t>& symbols) const;

@@ -1,6 +1,6 @@
 // TextLexer: characters to words for the text syntax of graphs, tensors and nodes. White space and
 // `# comments` are skipped. Errors are Error(kInvalidArgument) with line and column. Used by
-// text_parse.cc and text_tensor.cc only.
+// the parser and by readers of case files, which put their own syntax around it.
 #pragma once
 
 #include <cstdint>
