@@ -19,7 +19,7 @@ bool conv_transpose_supported(const ConvShape& shape, const ConvTile& tile);
 // conv_panels() and the bias functions of conv apply unchanged.
 int64_t packed_conv_transpose_weights_size(const ConvShape& shape, const ConvTile& tile);
 // iohw: [in_channels][out_channels / groups][kernel_h][kernel_w].
-// Packed: [panel][phase][input block][tap of phase][channel in block][panel_blocks * block].
+// Packed: [group][phase], each as the convolution with the phase's taps (pack_conv_weights).
 void pack_conv_transpose_weights(const ConvShape& shape, const ConvTile& tile, const float* iohw,
                                  float* packed);
 

@@ -28,17 +28,35 @@ struct Row {
   FusedActivation fused;
 };
 
-// Stores the first `count` pixels of a step, one vector each, `kC` floats apart.
+// Finishes and stores the first `count` pixels of a step, one vector each, kC floats apart.
 template <int kC, class D, class V>
 HWY_INLINE void store_run(D d, const Row& row, int64_t offset, int64_t lane, int64_t count,
-                          const V (&acc)[kRun]) {
-  const V low = hn::Set(d, row.fused.low), high = hn::Set(d, row.fused.high);
-  const V bias = row.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, row.bias + lane);
+                          V (&acc)[kRun]) {
+  // Copies: the stores below might change what row refers to, as far as the compiler knows.
+  const FusedActivation fused = row.fused;
+  const float* const residual = row.residual;
+  float* const out = row.output + offset;
+  const V low = hn::Set(d, fused.low), high = hn::Set(d, fused.high);
+  if (row.bias != nullptr) {
+    const V bias = hn::LoadU(d, row.bias + lane);
+    SDX_UNROLL for (int r = 0; r < kRun; ++r) acc[r] = hn::Add(acc[r], bias);
+  }
+  if (residual != nullptr) {
+    SDX_UNROLL for (int r = 0; r < kRun; ++r) {
+      if (r < count) acc[r] = hn::Add(acc[r], hn::LoadU(d, residual + offset + r * kC));
+    }
+  }
+  if (fused.hard_swish) {
+    const V zero = hn::Zero(d), one = hn::Set(d, 1.0f);
+    SDX_UNROLL for (int r = 0; r < kRun; ++r) {
+      acc[r] = hn::Mul(acc[r], clip(hn::MulAdd(acc[r], low, high), zero, one));
+    }
+  } else {
+    SDX_UNROLL for (int r = 0; r < kRun; ++r) acc[r] = clip(acc[r], low, high);
+  }
   SDX_UNROLL for (int r = 0; r < kRun; ++r) {
     if (r >= count) break;
-    V x = hn::Add(acc[r], bias);
-    if (row.residual != nullptr) x = hn::Add(x, hn::LoadU(d, row.residual + offset + r * kC));
-    hn::StoreU(apply_fused(d, row.fused, low, high, x), d, row.output + offset + r * kC);
+    hn::StoreU(acc[r], d, out + r * kC);
   }
 }
 
