@@ -95,6 +95,12 @@ void Graph::add_node_capture(NodeId id, ValueId outer) {
   value(outer).users.push_back(id);
 }
 
+void Graph::set_node_captures(NodeId id, const ValueIds& outer) {
+  for (ValueId old : node(id).captures) remove_user(old, id);
+  node(id).captures = outer;
+  for (ValueId use : outer) value(use).users.push_back(id);
+}
+
 void Graph::replace_uses(ValueId from, ValueId to) {
   if (from == to) return;
   const NodeIds users = value(from).users;

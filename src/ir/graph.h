@@ -50,7 +50,7 @@ struct Node {
   ValueIds inputs;       // kNone for an absent optional
   ValueIds outputs;      // kNone for an absent optional
   Attributes attributes;
-  ValueIds captures;  // outer values that this node's subgraphs use, without repetition
+  ValueIds captures;  // outer values that this node's subgraphs use (edits may repeat one)
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
   bool alive = true;
@@ -109,6 +109,9 @@ class Graph {
   void remove_node(NodeId id);
   void set_input(NodeId id, size_t i, ValueId to);
   void add_node_capture(NodeId id, ValueId outer);
+  // Replaces a node's captures; the subgraphs' own lists must be set to match.
+  void set_node_captures(NodeId id, const ValueIds& outer);
+  void set_captures(std::vector<Capture> captures) { captures_ = std::move(captures); }
   // Every use (inputs, implicit inputs, graph outputs) of `from` becomes a use of `to`.
   void replace_uses(ValueId from, ValueId to);
   // Turns a value into a constant: its producer is removed when nothing else of it is used.
