@@ -1,0 +1,95 @@
+#include "session/compile_model.h"
+
+#include <fmt/format.h>
+
+#include "base/cpu.h"
+#include "cpu/compile.h"
+#include "onnx/reader.h"
+#include "ops/resolve.h"
+#include "session/model_info.h"
+
+namespace sardonyx {
+namespace {
+
+std::unique_ptr<Model> read(const ModelSource& source, const Options& options) {
+  ReadOptions read_options;
+  read_options.external_data_folder = options.external_data_folder;
+  if (!source.path.empty()) return read_model(source.path, read_options);
+  return read_model(source.bytes, nullptr, read_options);
+}
+
+void report_progress(const Options& options, std::string_view stage, double done) {
+  if (options.cancel.is_cancelled()) {
+    throw Error(ErrorCode::kModelLoadCanceled, "session creation was cancelled");
+  }
+  if (options.progress) options.progress(stage, done);
+}
+
+PipelineOptions pipeline_options(const Options& options, double from, double to) {
+  PipelineOptions pipeline;
+  pipeline.level = options.level;
+  pipeline.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());
+  pipeline.max_edits = options.max_edits;
+  pipeline.cancel = options.cancel.flag();
+  if (options.progress) {
+    pipeline.progress = [&options, from, to](std::string_view pass, int done, int total) {
+      const double fraction = total > 0 ? static_cast<double>(done) / total : 1.0;
+      options.progress(pass, from + (to - from) * fraction);
+    };
+  }
+  return pipeline;
+}
+
+// The source file or buffer is not needed after create: whatever still points into it is copied.
+void make_constants_private(Program& program) {
+  for (ProgramBuffer& buffer : program.buffers) {
+    if (buffer.kind == ProgramBuffer::Kind::kConstant && !buffer.constant.is_private()) {
+      buffer.constant = buffer.constant.clone();
+    }
+  }
+}
+
+}  // namespace
+
+CompiledModel compile_model(const ModelSource& source, const Options& options,
+                            const StageObserver& observer) {
+  const auto observe = [&](std::string_view stage, const Model& model) {
+    if (observer) observer(stage, model);
+  };
+  CompiledModel compiled;
+  report_progress(options, "read", 0.0);
+  const std::unique_ptr<Model> model = read(source, options);
+  report_progress(options, "resolve", 0.1);
+  override_free_dimensions(*model->graph, options.free_dimensions);
+  inline_functions(*model);
+  resolve_model(*model);
+  observe("imported", *model);
+  compiled.metadata = metadata_of(*model);
+  compiled.warnings = model->warnings;
+  for (size_t i = 0; i < model->graph->inputs().size(); ++i) {
+    ValueInfo info = value_info_of(*model->graph, model->graph->inputs()[i]);
+    const Tensor& fallback = model->graph->input_default(i);
+    info.is_optional = fallback.is_defined();
+    compiled.defaults.push_back(fallback.is_defined() && !fallback.is_private() ? fallback.clone()
+                                                                                : fallback);
+    compiled.inputs.push_back(std::move(info));
+  }
+
+  compiled.canonical = run_pipeline(*model, pipeline_options(options, 0.2, 0.5));
+  observe("canonical", *model);
+  for (ValueId id : model->graph->outputs()) {
+    compiled.outputs.push_back(value_info_of(*model->graph, id));
+  }
+
+  cpu::CompileOptions cpu_options;
+  cpu_options.isa = best_isa();
+  cpu_options.pipeline = pipeline_options(options, 0.5, 0.9);
+  cpu_options.pipeline.edits_done = compiled.canonical.edits_done;
+  cpu_options.observer = observer;
+  compiled.program = cpu::compile(*model, cpu_options, compiled.fused);
+  make_constants_private(compiled.program);
+  report_progress(options, "bind", 0.9);
+  return compiled;
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,179 @@
+#include "sardonyx/session.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/cpu.h"
+#include "exec/executor.h"
+#include "session/compile_model.h"
+#include "session/value_access.h"
+
+#ifndef SARDONYX_VERSION
+#define SARDONYX_VERSION "0.0.0"
+#endif
+
+namespace sardonyx {
+namespace {
+
+using internal::ValueAccess;
+
+void log_line(const Options& options, LogLevel level, const std::string& line) {
+  if (level < options.log_level || options.log_level == LogLevel::kOff) return;
+  if (options.log) {
+    options.log(level, line);
+  } else {
+    std::fprintf(stderr, "sardonyx: %s\n", line.c_str());
+  }
+}
+
+std::string describe_value(const Value& value) {
+  return fmt::format("{}{}", name_of(value.element_type()), to_string(Shape(value.shape())));
+}
+
+}  // namespace
+
+const char* version() noexcept { return SARDONYX_VERSION; }
+
+struct Session::Impl {
+  Impl(const ModelSource& source, const Options& options) {
+    if (options.threads < 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("options.threads is {}; expected 0 (all allowed cores) or more",
+                              options.threads));
+    }
+    CompiledModel compiled = compile_model(source, options);
+    inputs = std::move(compiled.inputs);
+    outputs = std::move(compiled.outputs);
+    defaults = std::move(compiled.defaults);
+    metadata = std::move(compiled.metadata);
+    for (const std::string& warning : compiled.warnings) {
+      log_line(options, LogLevel::kWarning, warning);
+    }
+    threads = options.threads == 0 ? allowed_cores() : options.threads;
+    if (threads > 1) pool = std::make_shared<ThreadPool>(threads);
+    ExecutorOptions exec_options;
+    exec_options.memory_limit_bytes = static_cast<int64_t>(options.memory_limit_bytes);
+    executor = std::make_unique<Executor>(bind(std::move(compiled.program), best_isa()), pool,
+                                          exec_options);
+    if (options.progress) options.progress("ready", 1.0);
+  }
+
+  Tensor checked_input(size_t i, const Value& value) const {
+    const ValueInfo& info = inputs[i];
+    if (!value.has_value()) {
+      if (defaults[i].is_defined()) return defaults[i];
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("input '{}' ({}) was not given and has no default", info.name, info.type));
+    }
+    if (value.element_type() != info.element_type) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("input '{}': got {}, expected {}", info.name, describe_value(value),
+                              info.type));
+    }
+    if (info.has_shape) {
+      bool fits = value.shape().size() == info.shape.size();
+      for (size_t d = 0; fits && d < info.shape.size(); ++d) {
+        fits = info.shape[d] < 0 || info.shape[d] == value.shape()[d];
+      }
+      if (!fits) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("input '{}': got {}, expected {}", info.name, describe_value(value),
+                                info.type));
+      }
+    }
+    return ValueAccess::unwrap(value);
+  }
+
+  void run(std::span<const Value> values, std::span<Value> results,
+           const RunOptions& options) const {
+    if (values.size() != inputs.size()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("got {} inputs, the model has {}", values.size(), inputs.size()));
+    }
+    if (results.size() != outputs.size()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("got {} outputs, the model has {}", results.size(), outputs.size()));
+    }
+    SmallList tensors_in(values.size()), tensors_out(results.size());
+    for (size_t i = 0; i < values.size(); ++i) tensors_in[i] = checked_input(i, values[i]);
+    for (size_t i = 0; i < results.size(); ++i) tensors_out[i] = ValueAccess::unwrap(results[i]);
+    executor->run(tensors_in, tensors_out, options.cancel.flag());
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].has_value()) results[i] = ValueAccess::wrap(std::move(tensors_out[i]));
+    }
+  }
+
+  size_t index_of(const std::vector<ValueInfo>& infos, const std::string& name,
+                  const char* what) const {
+    for (size_t i = 0; i < infos.size(); ++i) {
+      if (infos[i].name == name) return i;
+    }
+    std::string known;
+    for (const ValueInfo& info : infos) known += (known.empty() ? "'" : ", '") + info.name + "'";
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the model has no {} '{}'; it has {}", what, name, known));
+  }
+
+  using SmallList = std::vector<Tensor>;
+
+  std::vector<ValueInfo> inputs;
+  std::vector<ValueInfo> outputs;
+  std::vector<Tensor> defaults;
+  ModelMetadata metadata;
+  int threads = 1;
+  std::shared_ptr<ThreadPool> pool;
+  std::unique_ptr<Executor> executor;
+};
+
+Session::Session(const std::filesystem::path& model, const Options& options)
+    : impl_(std::make_unique<Impl>(ModelSource{model, {}}, options)) {}
+
+Session::Session(std::span<const std::byte> model, const Options& options)
+    : impl_(std::make_unique<Impl>(ModelSource{{}, model}, options)) {}
+
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+const std::vector<ValueInfo>& Session::inputs() const noexcept { return impl_->inputs; }
+const std::vector<ValueInfo>& Session::outputs() const noexcept { return impl_->outputs; }
+const ModelMetadata& Session::metadata() const noexcept { return impl_->metadata; }
+int Session::threads() const noexcept { return impl_->threads; }
+
+size_t Session::arena_bytes() const noexcept {
+  return static_cast<size_t>(impl_->executor->arena_bytes());
+}
+
+std::vector<Value> Session::run(std::span<const Value> inputs, const RunOptions& options) const {
+  std::vector<Value> results(impl_->outputs.size());
+  impl_->run(inputs, results, options);
+  return results;
+}
+
+std::vector<Value> Session::run(const std::map<std::string, Value>& inputs,
+                                std::span<const std::string> outputs,
+                                const RunOptions& options) const {
+  std::vector<Value> ordered(impl_->inputs.size());
+  for (const auto& [name, value] : inputs) {
+    ordered[impl_->index_of(impl_->inputs, name, "input")] = value;
+  }
+  std::vector<size_t> wanted;
+  for (const std::string& name : outputs) {
+    wanted.push_back(impl_->index_of(impl_->outputs, name, "output"));
+  }
+  std::vector<Value> all(impl_->outputs.size());
+  impl_->run(ordered, all, options);
+  if (outputs.empty()) return all;
+  std::vector<Value> results;
+  for (size_t i : wanted) results.push_back(all[i]);
+  return results;
+}
+
+void Session::run_into(std::span<const Value> inputs, std::span<Value> outputs,
+                       const RunOptions& options) const {
+  impl_->run(inputs, outputs, options);
+}
+
+}  // namespace sardonyx
