@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "sardonyx/export.h"
+
 namespace sardonyx {
 
 enum class ElementType : int32_t {
@@ -36,6 +38,6 @@ enum class ElementType : int32_t {
 };
 
 // ONNX text names: "float", "int64", "float8e4m3fn", ...; "undefined" for kUndefined.
-const char* to_string(ElementType type) noexcept;
+SARDONYX_API const char* to_string(ElementType type) noexcept;
 
 }  // namespace sardonyx

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "sardonyx/export.h"
+
 namespace sardonyx {
 
 // Numbers equal ONNX Runtime's OrtErrorCode, so that a code means the same through every face.
@@ -30,9 +32,9 @@ enum class ErrorCode : int {
 };
 
 // "InvalidArgument", "NoSuchFile", ...; "Unknown" for a number outside the enum.
-const char* to_string(ErrorCode code) noexcept;
+SARDONYX_API const char* to_string(ErrorCode code) noexcept;
 
-class Error : public std::runtime_error {
+class SARDONYX_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
 

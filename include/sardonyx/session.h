@@ -18,7 +18,7 @@
 namespace sardonyx {
 
 // "0.1.0"
-const char* version() noexcept;
+SARDONYX_API const char* version() noexcept;
 
 // What a model says about one of its inputs or outputs.
 struct ValueInfo {
@@ -43,7 +43,7 @@ struct ModelMetadata {
   std::map<std::string, std::string> custom;
 };
 
-class Session {
+class SARDONYX_API Session {
  public:
   // From a file. Errors: kNoSuchFile, kInvalidProtobuf, kInvalidGraph, kNotImplemented (an operator
   // or type that has no kernel), kModelLoadCanceled.

@@ -37,7 +37,7 @@ constexpr ElementType element_type_of() {
 }
 }  // namespace internal
 
-class Value {
+class SARDONYX_API Value {
  public:
   Value();  // empty: has_value() is false
   ~Value();
