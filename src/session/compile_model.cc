@@ -75,10 +75,17 @@ CompiledModel compile_model(const ModelSource& source, const Options& options,
     compiled.inputs.push_back(std::move(info));
   }
 
+  std::vector<std::string> output_names;
+  for (ValueId id : model->graph->outputs()) {
+    output_names.push_back(model->graph->value(id).name);
+  }
   compiled.canonical = run_pipeline(*model, pipeline_options(options, 0.2, 0.5));
   observe("canonical", *model);
-  for (ValueId id : model->graph->outputs()) {
-    compiled.outputs.push_back(value_info_of(*model->graph, id));
+  // Passes may make another value the output; its name stays the model's.
+  for (size_t i = 0; i < output_names.size(); ++i) {
+    ValueInfo info = value_info_of(*model->graph, model->graph->outputs()[i]);
+    info.name = output_names[i];
+    compiled.outputs.push_back(std::move(info));
   }
 
   cpu::CompileOptions cpu_options;
