@@ -1,0 +1,30 @@
+// Matrix products of the types without a SIMD kernel (double, integers): rows of a times b, b read
+// row by row. Integers wrap.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace sardonyx {
+
+// c[0..n) = sum over i of a[i * a_step] * b[i * b_row + j * b_column].
+template <typename T>
+void plain_product_row(const T* a, int64_t a_step, const T* b, int64_t b_row, int64_t b_column,
+                       int64_t k, int64_t n, T* c) {
+  if (b_column == 1) {
+    std::fill_n(c, n, T(0));
+    for (int64_t i = 0; i < k; ++i) {
+      const T factor = a[i * a_step];
+      const T* row = b + i * b_row;
+      for (int64_t j = 0; j < n; ++j) c[j] += factor * row[j];
+    }
+    return;
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    T sum = 0;
+    for (int64_t i = 0; i < k; ++i) sum += a[i * a_step] * b[i * b_row + j * b_column];
+    c[j] = sum;
+  }
+}
+
+}  // namespace sardonyx

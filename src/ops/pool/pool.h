@@ -1,0 +1,81 @@
+// What MaxPool, AveragePool and LpPool share: parameters, shape inference, and the walk over the
+// cells of a window. Also read by the lowering of the CPU provider.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "ops/conv/window.h"
+#include "ops/kernel.h"
+
+namespace sardonyx {
+
+struct PoolParams {
+  WindowParams window;
+  bool count_include_pad = false;  // AveragePool, LpPool
+  bool column_major = false;       // MaxPool: order of Indices
+  double p = 2.0;                  // LpPool
+};
+
+// Throws Error(kInvalidGraph) as parse_window does, and when kernel_shape is missing.
+PoolParams parse_pool(const Node& node);
+
+// Output 0 (and output 1, int64, when the node has it).
+void infer_pool(InferContext& context);
+
+// The cells of the input that one window position covers along one axis.
+struct WindowSpan {
+  int64_t begin = 0;  // first cell
+  int64_t end = 0;    // past the last one; steps of `step`
+  int64_t step = 1;
+  int64_t with_pads = 0;  // cells counted with padding, but not beyond it
+};
+
+// Every window position of every axis, and the sizes around them.
+struct PoolState {
+  SmallVector<int64_t, 4> in, out;             // spatial sizes
+  std::vector<std::vector<WindowSpan>> spans;  // [axis][output position]
+  int64_t planes = 0;                          // batch * channels
+  int64_t in_size = 1, out_size = 1, taps = 1;
+};
+
+std::shared_ptr<PoolState> make_pool_state(const PoolParams& params, const ResolveContext& context);
+
+// The windows that meet at one output position.
+using PoolPosition = std::array<const WindowSpan*, kMaxSpatialRank>;
+
+// Calls visit(offset of the input cell in its plane) for the cells of a window, row-major.
+template <typename Visit>
+void visit_window(const PoolState& state, const PoolPosition& at, size_t axis, int64_t base,
+                  Visit& visit) {
+  const WindowSpan& span = *at[axis];
+  if (axis + 1 == state.in.size()) {
+    for (int64_t i = span.begin; i < span.end; i += span.step) visit(base + i);
+    return;
+  }
+  for (int64_t i = span.begin; i < span.end; i += span.step) {
+    visit_window(state, at, axis + 1, (base + i) * state.in[axis + 1], visit);
+  }
+}
+
+// Calls body(output offset in its plane, position) for every output position, row-major.
+template <typename Body>
+void for_each_position(const PoolState& state, Body&& body) {
+  const size_t rank = state.out.size();
+  std::array<int64_t, kMaxSpatialRank> index{};
+  PoolPosition at{};
+  if (state.out_size == 0) return;
+  for (size_t axis = 0; axis < rank; ++axis) at[axis] = state.spans[axis].data();
+  for (int64_t offset = 0; offset < state.out_size; ++offset) {
+    body(offset, at);
+    for (size_t axis = rank; axis-- > 0;) {
+      ++at[axis];
+      if (++index[axis] < state.out[axis]) break;
+      index[axis] = 0;
+      at[axis] = state.spans[axis].data();
+    }
+  }
+}
+
+}  // namespace sardonyx
