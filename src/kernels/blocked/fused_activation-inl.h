@@ -11,6 +11,7 @@
 
 #include <limits>
 
+#include "kernels/blocked/layout.h"
 #include "kernels/math-inl.h"
 
 // Unrolls a loop of constant bounds completely, so that arrays of vectors become registers.
@@ -64,6 +65,15 @@ HWY_INLINE V apply_fused(D d, const FusedActivation& fused, V low, V high, V x) 
   return hn::Mul(x, clip(hn::MulAdd(x, low, high), hn::Zero(d), hn::Set(d, 1.0f)));
 }
 
+// Zeros the lanes from pad_from on of consecutive pixels; nothing to do when pad_from is kC.
+template <int kC>
+HWY_INLINE void zero_pads(int64_t pad_from, int64_t pixels, float* out) {
+  if (pad_from >= kC) return;
+  for (int64_t p = 0; p < pixels; ++p) {
+    for (int64_t l = pad_from; l < kC; ++l) out[p * kC + l] = 0.0f;
+  }
+}
+
 // The second pass over consecutive pixels of one block: activation when `activate`, then zeros in
 // the lanes from pad_from (kC when the block is full).
 template <int kC>
@@ -75,10 +85,7 @@ HWY_NOINLINE void finish_pixels(const Epilogue& epilogue, bool activate, int64_t
       hn::StoreU(apply_activation(d, epilogue, hn::LoadU(d, out + i)), d, out + i);
     }
   }
-  if (pad_from == kC) return;
-  for (int64_t p = 0; p < pixels; ++p) {
-    for (int64_t l = pad_from; l < kC; ++l) out[p * kC + l] = 0.0f;
-  }
+  zero_pads<kC>(pad_from, pixels, out);
 }
 
 }  // namespace HWY_NAMESPACE
