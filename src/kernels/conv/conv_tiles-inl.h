@@ -83,6 +83,53 @@ HWY_INLINE void accumulate(D d, const float* const* p, int64_t k, const float* w
   }
 }
 
+// Bias, residual and activation; then the store.
+template <int kC, int kNB, int kMR, class D, class V, int kV>
+HWY_INLINE void store_tile(D d, const TileContext& c, const Tile& t, V (&acc)[kMR][kV]) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  constexpr int kPerBlock = kC / kLanes;
+  // Copies: the stores below might change what c and t refer to, as far as the compiler knows.
+  const FusedActivation fused = c.fused;
+  const int64_t block_stride = c.out_block_stride, rows = t.rows;
+  if (t.bias != nullptr) {
+    SDX_UNROLL for (int v = 0; v < kV; ++v) {
+      const V bias = hn::LoadU(d, t.bias + v * kLanes);
+      SDX_UNROLL for (int r = 0; r < kMR; ++r) acc[r][v] = hn::Add(acc[r][v], bias);
+    }
+  }
+  if (c.has_residual) {
+    SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+      if (r >= rows) break;
+      const float* residual = reinterpret_cast<const float*>(
+          reinterpret_cast<uintptr_t>(t.output[r]) + static_cast<uintptr_t>(c.residual_offset));
+      SDX_UNROLL for (int v = 0; v < kV; ++v) {
+        acc[r][v] = hn::Add(acc[r][v], hn::LoadU(d, residual + v / kPerBlock * block_stride +
+                                                        v % kPerBlock * kLanes));
+      }
+    }
+  }
+  const V low = hn::Set(d, fused.low), high = hn::Set(d, fused.high);
+  if (fused.hard_swish) {
+    const V zero = hn::Zero(d), one = hn::Set(d, 1.0f);
+    SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+      SDX_UNROLL for (int v = 0; v < kV; ++v) {
+        acc[r][v] = hn::Mul(acc[r][v], clip(hn::MulAdd(acc[r][v], low, high), zero, one));
+      }
+    }
+  } else {
+    SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+      SDX_UNROLL for (int v = 0; v < kV; ++v) acc[r][v] = clip(acc[r][v], low, high);
+    }
+  }
+  SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+    if (r >= rows) break;
+    float* const out = t.output[r];
+    SDX_UNROLL for (int v = 0; v < kV; ++v) {
+      hn::StoreU(acc[r][v], d, out + v / kPerBlock * block_stride + v % kPerBlock * kLanes);
+    }
+  }
+}
+
 template <int kC, int kNB, int kMR>
 HWY_NOINLINE void conv_tile(const TileContext& c, const Tile& t) {
   const hn::CappedTag<float, kC> d;
@@ -98,56 +145,46 @@ HWY_NOINLINE void conv_tile(const TileContext& c, const Tile& t) {
   const float* w = t.weights;
   const uint8_t* const masks = t.masks;
   const int64_t taps = c.tap_count;
+  const int64_t* const tap_offsets = c.tap_offsets;
   int64_t step_offset = 0;
-  for (int64_t s = 0; s < c.channel_steps; ++s, step_offset += c.channel_stride) {
-    const int64_t n = s + 1 == c.channel_steps ? c.last_step_channels : c.channel_step;
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const int64_t offset = step_offset + c.tap_offsets[tap];
-      const float* p[kMR];
-      if (masks == nullptr) {
-        SDX_UNROLL for (int r = 0; r < kMR; ++r) p[r] = t.base[r] + offset;
-      } else {
-        // Selected by arithmetic: as branches these would be mispredicted.
-        const uintptr_t zeros = reinterpret_cast<uintptr_t>(kZeroChannels);
-        const uintptr_t mask = masks[tap];
-        SDX_UNROLL for (int r = 0; r < kMR; ++r) {
-          const uintptr_t inside = reinterpret_cast<uintptr_t>(t.base[r]) + offset * 4;
-          p[r] =
-              reinterpret_cast<const float*>(zeros + ((inside - zeros) & (0 - ((mask >> r) & 1))));
+  if (masks == nullptr && c.channel_step == 1) {
+    const float* base[kMR];
+    SDX_UNROLL for (int r = 0; r < kMR; ++r) base[r] = t.base[r];
+    for (int64_t s = 0; s < c.channel_steps; ++s, step_offset += c.channel_stride) {
+      for (int64_t tap = 0; tap < taps; ++tap, w += kV * kLanes) {
+        accumulate<kMR, kV>(d, base, step_offset + tap_offsets[tap], w, acc);
+      }
+    }
+  } else {
+    for (int64_t s = 0; s < c.channel_steps; ++s, step_offset += c.channel_stride) {
+      const int64_t n = s + 1 == c.channel_steps ? c.last_step_channels : c.channel_step;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t offset = step_offset + tap_offsets[tap];
+        const float* p[kMR];
+        if (masks == nullptr) {
+          SDX_UNROLL for (int r = 0; r < kMR; ++r) p[r] = t.base[r] + offset;
+        } else {
+          // Selected by arithmetic: as branches these would be mispredicted.
+          const uintptr_t zeros = reinterpret_cast<uintptr_t>(kZeroChannels);
+          const uintptr_t mask = masks[tap];
+          SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+            const uintptr_t in = reinterpret_cast<uintptr_t>(t.base[r]) + offset * sizeof(float);
+            p[r] = reinterpret_cast<const float*>(zeros + ((in - zeros) & (0 - ((mask >> r) & 1))));
+          }
+        }
+        int64_t k = 0;
+        for (; k + 2 <= n; k += 2, w += 2 * kV * kLanes) {
+          accumulate<kMR, kV>(d, p, k, w, acc);
+          accumulate<kMR, kV>(d, p, k + 1, w + kV * kLanes, acc);
+        }
+        if (k < n) {
+          accumulate<kMR, kV>(d, p, k, w, acc);
+          w += kV * kLanes;
         }
       }
-      int64_t k = 0;
-      for (; k + 2 <= n; k += 2, w += 2 * kV * kLanes) {
-        accumulate<kMR, kV>(d, p, k, w, acc);
-        accumulate<kMR, kV>(d, p, k + 1, w + kV * kLanes, acc);
-      }
-      if (k < n) {
-        accumulate<kMR, kV>(d, p, k, w, acc);
-        w += kV * kLanes;
-      }
     }
   }
-
-  if (t.bias != nullptr) {
-    SDX_UNROLL for (int v = 0; v < kV; ++v) {
-      const V b = hn::LoadU(d, t.bias + v * kLanes);
-      SDX_UNROLL for (int r = 0; r < kMR; ++r) acc[r][v] = hn::Add(acc[r][v], b);
-    }
-  }
-  const V low = hn::Set(d, c.fused.low), high = hn::Set(d, c.fused.high);
-  SDX_UNROLL for (int r = 0; r < kMR; ++r) {
-    if (r >= t.rows) break;
-    SDX_UNROLL for (int v = 0; v < kV; ++v) {
-      float* out = t.output[r] + (v / kPerBlock) * c.out_block_stride + v % kPerBlock * kLanes;
-      V x = acc[r][v];
-      if (c.has_residual) {
-        x = hn::Add(x, hn::LoadU(d, reinterpret_cast<const float*>(
-                                        reinterpret_cast<uintptr_t>(out) + c.residual_offset)));
-      }
-      x = apply_fused(d, c.fused, low, high, x);
-      hn::StoreU(x, d, out);
-    }
-  }
+  store_tile<kC, kNB, kMR>(d, c, t, acc);
 }
 
 // The second pass over a tile: see finish_pixels. Only the last of the blocks can have pad lanes.
@@ -202,40 +239,52 @@ class TileWalker {
   }
 
  private:
-  // Addresses of the tile's pixels; the ones past its rows repeat the last. Moves row and column
-  // on.
+  // Addresses of the tile's pixels, row by row; the ones past its rows repeat the last. Moves row
+  // and column on.
   void place(int size, Tile* tile, int64_t* row, int64_t* column) {
-    int64_t y[kMaxTileRows], x[kMaxTileRows];
+    const int rows = static_cast<int>(tile->rows);
+    const int64_t in_step = task_.step_w * task_.in_pixel_stride;
+    const int64_t first_row = *row, first_column = *column;
     bool inside = true;
-    for (int r = 0; r < size; ++r) {
-      if (r >= tile->rows) {
-        y[r] = y[r - 1];
-        x[r] = x[r - 1];
-        tile->base[r] = tile->base[r - 1];
-        continue;
+    for (int r = 0; r < rows;) {
+      const int64_t y = *row * task_.step_h, x = *column * task_.step_w;
+      const int count = static_cast<int>(std::min<int64_t>(rows - r, task_.grid_w - *column));
+      const float* in = task_.input + y * task_.in_row_stride + x * task_.in_pixel_stride;
+      float* out = output_ + *row * task_.out_row_stride + *column * task_.out_pixel_stride;
+      inside = inside && y + min_dy_ >= 0 && y + max_dy_ < task_.in_h && x + min_dx_ >= 0 &&
+               x + (count - 1) * task_.step_w + max_dx_ < task_.in_w;
+      for (const int end = r + count; r < end; ++r) {
+        tile->base[r] = in;
+        tile->output[r] = out;
+        in += in_step;
+        out += task_.out_pixel_stride;
       }
-      y[r] = *row * task_.step_h;
-      x[r] = *column * task_.step_w;
-      inside = inside && y[r] + min_dy_ >= 0 && y[r] + max_dy_ < task_.in_h &&
-               x[r] + min_dx_ >= 0 && x[r] + max_dx_ < task_.in_w;
-      tile->base[r] = task_.input + y[r] * task_.in_row_stride + x[r] * task_.in_pixel_stride;
-      tile->output[r] = output_ + *row * task_.out_row_stride + *column * task_.out_pixel_stride;
-      if (++*column == task_.grid_w) {
+      *column += count;
+      if (*column == task_.grid_w) {
         *column = 0;
         ++*row;
       }
     }
+    for (int r = rows; r < size; ++r) tile->base[r] = tile->base[rows - 1];
     tile->masks = nullptr;
-    if (inside) return;
+    if (!inside) find_masks(rows, first_row, first_column, tile);
+  }
+
+  // Bits of rows past the tile's stay 0: those pixels read zeros.
+  void find_masks(int rows, int64_t row, int64_t column, Tile* tile) {
     const uint64_t h = static_cast<uint64_t>(task_.in_h), w = static_cast<uint64_t>(task_.in_w);
-    for (int64_t t = 0; t < task_.tap_count; ++t) {
-      unsigned mask = 0;
-      for (int r = 0; r < size; ++r) {
-        const bool in = static_cast<uint64_t>(y[r] + task_.taps[t].dy) < h &&
-                        static_cast<uint64_t>(x[r] + task_.taps[t].dx) < w;
-        mask |= static_cast<unsigned>(in) << r;
+    std::fill_n(masks_, task_.tap_count, uint8_t{0});
+    for (int r = 0; r < rows; ++r) {
+      const int64_t y = row * task_.step_h, x = column * task_.step_w;
+      for (int64_t t = 0; t < task_.tap_count; ++t) {
+        const bool in = static_cast<uint64_t>(y + task_.taps[t].dy) < h &&
+                        static_cast<uint64_t>(x + task_.taps[t].dx) < w;
+        masks_[t] |= static_cast<uint8_t>(in << r);
       }
-      masks_[t] = static_cast<uint8_t>(mask);
+      if (++column == task_.grid_w) {
+        column = 0;
+        ++row;
+      }
     }
     tile->masks = masks_;
   }
