@@ -79,8 +79,8 @@ class Graph {
   DimTable& dims() const { return *dims_; }
   const std::shared_ptr<DimTable>& shared_dims() const { return dims_; }
 
-  Value& value(ValueId id) { return values_[static_cast<size_t>(id)]; }
-  const Value& value(ValueId id) const { return values_[static_cast<size_t>(id)]; }
+  GraphValue& value(ValueId id) { return values_[static_cast<size_t>(id)]; }
+  const GraphValue& value(ValueId id) const { return values_[static_cast<size_t>(id)]; }
   Node& node(NodeId id) { return nodes_[static_cast<size_t>(id)]; }
   const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   size_t value_count() const { return values_.size(); }  // holes included
@@ -132,7 +132,7 @@ class Graph {
  private:
   void remove_user(ValueId id, NodeId user);
 
-  std::vector<Value> values_;
+  std::vector<GraphValue> values_;
   std::vector<Node> nodes_;
   std::vector<NodeId> order_;
   std::vector<ValueId> inputs_;
