@@ -80,7 +80,12 @@ class BatchNormKernel final : public Kernel {
     const Range channels = context.part(s.channels);
     for (int64_t c = channels.begin; c < channels.end; ++c) {
       T mean = context.in<T>(3)[c], variance = context.in<T>(4)[c];
-      if (params_.training) train(context, s, c, mean, variance);
+      if (params_.training) {
+        train(context, s, c, mean, variance);
+      } else {  // a node may name the outputs of training all the same
+        if (context.has_output(1)) context.out<T>(1)[c] = mean;
+        if (context.has_output(2)) context.out<T>(2)[c] = variance;
+      }
       const T factor = context.in<T>(1)[c] / std::sqrt(variance + static_cast<T>(params_.epsilon));
       const T shift = context.in<T>(2)[c];
       for (int64_t n = 0; n < s.batch; ++n) {
