@@ -86,18 +86,15 @@ std::vector<std::string> Attributes::get_strings(std::string_view name) const {
 
 Tensor SparseTensor::to_dense() const {
   Tensor dense = Tensor::allocate(values.type(), shape);
-  if (bits_of(values.type()) != 0) {
-    if (is_sub_byte(values.type())) {
-      throw Error(ErrorCode::kNotImplemented,
-                  fmt::format("sparse tensors of {} are not supported", name_of(values.type())));
-    }
+  const int bits = bits_of(values.type());
+  if (bits != 0 && dense.size() != 0) {
     std::memset(dense.raw(), 0, static_cast<size_t>(dense.size_bytes()));
   }
   const int64_t nnz = values.size();
   const bool linear = indices.shape().size() == 1;
   const int64_t rank = static_cast<int64_t>(shape.size());
   const int64_t total = dense.size();
-  const auto element_bytes = static_cast<size_t>(bits_of(values.type()) / 8);
+  const auto element_bytes = static_cast<size_t>(bits / 8);
   const int64_t* index = indices.data<int64_t>();
   for (int64_t i = 0; i < nnz; ++i) {
     int64_t at = 0;
@@ -120,6 +117,13 @@ Tensor SparseTensor::to_dense() const {
     }
     if (values.type() == DataType::kString) {
       dense.data<std::string>()[at] = values.data<std::string>()[i];
+    } else if (bits < 8) {  // packed, first element in the low bits
+      const int per_byte = 8 / bits;
+      const unsigned mask = (1u << bits) - 1;
+      const unsigned value = values.data<uint8_t>()[i / per_byte] >> (i % per_byte * bits) & mask;
+      const auto shift = static_cast<unsigned>(at % per_byte * bits);
+      uint8_t& byte = dense.data<uint8_t>()[at / per_byte];
+      byte = static_cast<uint8_t>((byte & ~(mask << shift)) | (value << shift));
     } else {
       std::memcpy(dense.data<char>() + static_cast<size_t>(at) * element_bytes,
                   values.data<char>() + static_cast<size_t>(i) * element_bytes, element_bytes);

@@ -46,7 +46,8 @@ Dim DimTable::symbol(std::string_view name) {
 
 Dim DimTable::fresh_symbol(std::string_view hint) {
   std::string name(hint);
-  for (int i = 1; index_.contains("$" + name); ++i) name = fmt::format("{}#{}", hint, i);
+  int& next = next_suffix_[name];  // a file may repeat one name very often
+  while (index_.contains("$" + name)) name = fmt::format("{}#{}", hint, ++next);
   return symbol(name);
 }
 

@@ -92,6 +92,7 @@ class DimTable {
 
   std::vector<Expr> exprs_;
   std::unordered_map<std::string, int32_t> index_;
+  std::unordered_map<std::string, int> next_suffix_;  // of fresh symbols, by hint
 };
 
 }  // namespace sardonyx

@@ -13,13 +13,12 @@ std::optional<CaptureList::Captured> CaptureList::find(std::string_view name) {
   }
   const std::optional<ValueId> id = outer_->find(name);
   if (!id) return std::nullopt;
-  const ValueId* at = std::find(ids_.begin(), ids_.end(), *id);
-  const auto index = static_cast<int>(at - ids_.begin());
-  if (at == ids_.end()) {
+  const auto [at, fresh] = index_.try_emplace(*id, static_cast<int>(ids_.size()));
+  if (fresh) {
     ids_.push_back(*id);
     names_.emplace_back(name);
   }
-  return Captured{index, outer_->graph().value(*id).type};
+  return Captured{at->second, outer_->graph().value(*id).type};
 }
 
 bool CaptureList::is_visible(std::string_view name) const {

@@ -437,6 +437,7 @@ AttributeValue TextParser::list_value(std::string_view kind, CaptureList& captur
   in_.expect('[');
   while (!in_.accept(']')) {
     if (!values.empty()) in_.expect(',');
+    if (in_.peek() == '[') in_.fail("a list cannot hold lists");
     values.push_back(attribute_value(element_kind, captures));
   }
   const bool any_float = std::any_of(values.begin(), values.end(), [](const AttributeValue& v) {

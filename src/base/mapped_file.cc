@@ -1,0 +1,128 @@
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sardonyx/error.h"
+
+namespace sardonyx {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+[[noreturn]] void fail_open(const std::string& path, int error) {
+  if (error == ENOENT || error == ENOTDIR) {
+    throw Error(
+        ErrorCode::kNoSuchFile,
+        fmt::format("there is no file '{}'; check the path and the working directory", path));
+  }
+  if (error == ELOOP) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is a symbolic link where none is allowed", path));
+  }
+  throw Error(ErrorCode::kFail,
+              fmt::format("cannot open '{}': {}{}", path, std::strerror(error),
+                          error == EACCES ? "; check the permissions of file and folders" : ""));
+}
+
+// Opens for reading; `info` describes what was opened, which is a regular file.
+int open_regular(const std::string& path, bool follow, struct stat& info) {
+  if (path.empty() || path.find('\0') != std::string::npos) {
+    throw Error(ErrorCode::kInvalidArgument, "a file path must not be empty nor hold a NUL byte");
+  }
+  // O_NONBLOCK: opening a pipe that nobody writes would wait for ever.
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW);
+  const int fd = ::open(path.c_str(), flags);
+  if (fd < 0) fail_open(path, errno);
+  if (::fstat(fd, &info) != 0) {
+    const int error = errno;
+    ::close(fd);
+    fail_open(path, error);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    ::close(fd);
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is {}, expected a regular file", path,
+                            S_ISDIR(info.st_mode) ? "a folder" : "a device, pipe or socket"));
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path, Links links) {
+  struct stat info = {};
+  const Descriptor file(open_regular(path, links == Links::kFollow, info));
+  std::shared_ptr<MappedFile> result(new MappedFile());
+  result->path_ = path;
+  const auto size = static_cast<size_t>(info.st_size);
+  if (size == 0) return result;
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (memory == MAP_FAILED) {
+    throw Error(ErrorCode::kFail,
+                fmt::format("cannot map '{}' ({} bytes): {}", path, size, std::strerror(errno)));
+  }
+  result->data_ = static_cast<const std::byte*>(memory);
+  result->size_ = size;
+  return result;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+std::vector<std::byte> read_file(const std::string& path) {
+  struct stat info = {};
+  const Descriptor file(open_regular(path, true, info));
+  std::vector<std::byte> bytes(static_cast<size_t>(info.st_size));
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      throw Error(ErrorCode::kFail,
+                  fmt::format("cannot read '{}' at byte {}: {}", path, done, std::strerror(errno)));
+    }
+    if (got == 0) break;  // it became shorter meanwhile
+    done += static_cast<size_t>(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) {
+    throw Error(ErrorCode::kFail, fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  }
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      throw Error(ErrorCode::kFail, fmt::format("cannot write '{}' at byte {}: {}", path, done,
+                                                std::strerror(errno)));
+    }
+    done += static_cast<size_t>(put);
+  }
+}
+
+}  // namespace sardonyx
