@@ -13,9 +13,11 @@ namespace {
 
 std::unique_ptr<Model> read(const ModelSource& source, const Options& options) {
   ReadOptions read_options;
-  read_options.external_data_folder = options.external_data_folder;
-  if (!source.path.empty()) return read_model(source.path, read_options);
-  return read_model(source.bytes, nullptr, read_options);
+  read_options.base_folder = options.external_data_folder.string();
+  if (!source.path.empty()) return read_model(source.path.string(), read_options);
+  // The caller's bytes live until create returns, and nothing points into them after it.
+  const std::shared_ptr<const void> borrowed(source.bytes.data(), [](const void*) {});
+  return read_model(source.bytes, borrowed, read_options);
 }
 
 void report_progress(const Options& options, std::string_view stage, double done) {
