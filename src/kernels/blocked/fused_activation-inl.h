@@ -33,6 +33,7 @@ inline constexpr int kLanesOf = static_cast<int>(hn::MaxLanes(hn::CappedTag<floa
 
 struct FusedActivation {
   bool hard_swish = false;
+  bool clamp = false;
   bool second_pass = false;  // the registers got no activation
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
@@ -44,11 +45,13 @@ inline FusedActivation fuse_activation(const Epilogue& epilogue) {
     case Activation::kNone:
       break;
     case Activation::kRelu:
+      fused.clamp = true;
       fused.low = 0.0f;
       break;
     case Activation::kHardSwish:
     case Activation::kClip:
       fused.hard_swish = epilogue.activation == Activation::kHardSwish;
+      fused.clamp = !fused.hard_swish;
       fused.low = epilogue.alpha;
       fused.high = epilogue.beta;
       break;

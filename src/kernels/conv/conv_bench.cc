@@ -2,14 +2,16 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
-#include <vector>
 
+#include "kernels/blocked/aligned_floats.h"
 #include "kernels/blocked/layout.h"
 #include "kernels/conv/conv.h"
 #include "kernels/gemm/fma_peak.h"
 
 namespace sardonyx::kernels {
 namespace {
+
+using testing::AlignedFloats;
 
 struct Shape {
   const char* name;
@@ -45,10 +47,10 @@ void run(benchmark::State& state, Isa isa, int block, const Shape& s) {
                  s.stride, s.stride, 1, 1, s.kernel / 2, s.kernel / 2}};
   args.tile = {block, kernels.panel_blocks(block, s.out_channels), s.plain};
   const int64_t in_pixels = s.out_h * s.stride * s.out_w * s.stride;
-  std::vector<float> input(blocked_size(1, s.in_channels, in_pixels, block), 0.5f);
-  std::vector<float> output(blocked_size(1, s.out_channels, s.out_h * s.out_w, block));
-  std::vector<float> weights(packed_conv_weights_size(args.shape, args.tile), 0.25f);
-  std::vector<float> bias(packed_conv_bias_size(args.shape, args.tile), 1.0f);
+  AlignedFloats input(blocked_size(1, s.in_channels, in_pixels, block), 0.5f);
+  AlignedFloats output(blocked_size(1, s.out_channels, s.out_h * s.out_w, block), 0.0f);
+  AlignedFloats weights(packed_conv_weights_size(args.shape, args.tile), 0.25f);
+  AlignedFloats bias(packed_conv_bias_size(args.shape, args.tile), 1.0f);
   args.input = input.data(), args.weights = weights.data(), args.bias = bias.data();
   args.output = output.data();
   args.epilogue = {Activation::kHardSwish, 1.0f / 6, 0.5f};

@@ -24,7 +24,7 @@ alignas(64) inline constexpr float kZeroChannels[16] = {};
 constexpr int tile_rows(int vectors) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
   return vectors == 1   ? 8
-         : vectors == 2 ? 8
+         : vectors == 2 ? 6
          : vectors == 3 ? 8
          : vectors == 4 ? 6
          : vectors <= 8 ? 3
@@ -41,7 +41,8 @@ constexpr int tile_rows(int vectors) {
 #endif
 }
 
-// What is the same for every tile of a task.
+// What is the same for every tile of a task. The channels of a plain input count as taps, as long
+// as the table of offsets holds them.
 struct TileContext {
   const int64_t* tap_offsets;
   int64_t tap_count;
@@ -116,7 +117,7 @@ HWY_INLINE void store_tile(D d, const TileContext& c, const Tile& t, V (&acc)[kM
         acc[r][v] = hn::Mul(acc[r][v], clip(hn::MulAdd(acc[r][v], low, high), zero, one));
       }
     }
-  } else {
+  } else if (fused.clamp) {
     SDX_UNROLL for (int r = 0; r < kMR; ++r) {
       SDX_UNROLL for (int v = 0; v < kV; ++v) acc[r][v] = clip(acc[r][v], low, high);
     }
@@ -151,8 +152,32 @@ HWY_NOINLINE void conv_tile(const TileContext& c, const Tile& t) {
     const float* base[kMR];
     SDX_UNROLL for (int r = 0; r < kMR; ++r) base[r] = t.base[r];
     for (int64_t s = 0; s < c.channel_steps; ++s, step_offset += c.channel_stride) {
-      for (int64_t tap = 0; tap < taps; ++tap, w += kV * kLanes) {
+      int64_t tap = 0;
+      for (; tap + 2 <= taps; tap += 2, w += 2 * kV * kLanes) {
         accumulate<kMR, kV>(d, base, step_offset + tap_offsets[tap], w, acc);
+        accumulate<kMR, kV>(d, base, step_offset + tap_offsets[tap + 1], w + kV * kLanes, acc);
+      }
+      if (tap < taps) {
+        accumulate<kMR, kV>(d, base, step_offset + tap_offsets[tap], w, acc);
+        w += kV * kLanes;
+      }
+    }
+  } else if (masks == nullptr) {
+    const float* base[kMR];
+    SDX_UNROLL for (int r = 0; r < kMR; ++r) base[r] = t.base[r];
+    for (int64_t s = 0; s < c.channel_steps; ++s, step_offset += c.channel_stride) {
+      const int64_t n = s + 1 == c.channel_steps ? c.last_step_channels : c.channel_step;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        int64_t k = step_offset + tap_offsets[tap];
+        const int64_t end = k + n;
+        for (; k + 2 <= end; k += 2, w += 2 * kV * kLanes) {
+          accumulate<kMR, kV>(d, base, k, w, acc);
+          accumulate<kMR, kV>(d, base, k + 1, w + kV * kLanes, acc);
+        }
+        if (k < end) {
+          accumulate<kMR, kV>(d, base, k, w, acc);
+          w += kV * kLanes;
+        }
       }
     }
   } else {
@@ -160,27 +185,15 @@ HWY_NOINLINE void conv_tile(const TileContext& c, const Tile& t) {
       const int64_t n = s + 1 == c.channel_steps ? c.last_step_channels : c.channel_step;
       for (int64_t tap = 0; tap < taps; ++tap) {
         const int64_t offset = step_offset + tap_offsets[tap];
+        // Selected by arithmetic: as branches these would be mispredicted.
+        const uintptr_t zeros = reinterpret_cast<uintptr_t>(kZeroChannels);
+        const uintptr_t mask = masks[tap];
         const float* p[kMR];
-        if (masks == nullptr) {
-          SDX_UNROLL for (int r = 0; r < kMR; ++r) p[r] = t.base[r] + offset;
-        } else {
-          // Selected by arithmetic: as branches these would be mispredicted.
-          const uintptr_t zeros = reinterpret_cast<uintptr_t>(kZeroChannels);
-          const uintptr_t mask = masks[tap];
-          SDX_UNROLL for (int r = 0; r < kMR; ++r) {
-            const uintptr_t in = reinterpret_cast<uintptr_t>(t.base[r]) + offset * sizeof(float);
-            p[r] = reinterpret_cast<const float*>(zeros + ((in - zeros) & (0 - ((mask >> r) & 1))));
-          }
+        SDX_UNROLL for (int r = 0; r < kMR; ++r) {
+          const uintptr_t in = reinterpret_cast<uintptr_t>(t.base[r]) + offset * sizeof(float);
+          p[r] = reinterpret_cast<const float*>(zeros + ((in - zeros) & (0 - ((mask >> r) & 1))));
         }
-        int64_t k = 0;
-        for (; k + 2 <= n; k += 2, w += 2 * kV * kLanes) {
-          accumulate<kMR, kV>(d, p, k, w, acc);
-          accumulate<kMR, kV>(d, p, k + 1, w + kV * kLanes, acc);
-        }
-        if (k < n) {
-          accumulate<kMR, kV>(d, p, k, w, acc);
-          w += kV * kLanes;
-        }
+        for (int64_t k = 0; k < n; ++k, w += kV * kLanes) accumulate<kMR, kV>(d, p, k, w, acc);
       }
     }
   }
@@ -286,6 +299,9 @@ class TileWalker {
         ++row;
       }
     }
+    for (int64_t t = task_.tap_count; t < context_.tap_count; ++t) {
+      masks_[t] = masks_[t - task_.tap_count];
+    }
     tile->masks = masks_;
   }
 
@@ -316,6 +332,13 @@ void run_conv_task(const ConvTask& task) {
   c.channel_stride = task.channel_stride;
   c.channel_steps = (task.in_channels + task.channel_step - 1) / task.channel_step;
   c.last_step_channels = task.in_channels - (c.channel_steps - 1) * task.channel_step;
+  if (task.channel_step == 1 && task.in_channels * task.tap_count <= kMaxConvTaps) {
+    c.tap_count = task.in_channels * task.tap_count;
+    c.channel_steps = 1;
+    for (int64_t t = task.tap_count; t < c.tap_count; ++t) {
+      offsets[t] = offsets[t - task.tap_count] + task.channel_stride;
+    }
+  }
   c.out_block_stride = task.out_block_stride;
   c.has_residual = task.residual != nullptr;
   c.residual_offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(task.residual) -

@@ -51,7 +51,7 @@ HWY_INLINE void store_run(D d, const Row& row, int64_t offset, int64_t lane, int
     SDX_UNROLL for (int r = 0; r < kRun; ++r) {
       acc[r] = hn::Mul(acc[r], clip(hn::MulAdd(acc[r], low, high), zero, one));
     }
-  } else {
+  } else if (fused.clamp) {
     SDX_UNROLL for (int r = 0; r < kRun; ++r) acc[r] = clip(acc[r], low, high);
   }
   SDX_UNROLL for (int r = 0; r < kRun; ++r) {

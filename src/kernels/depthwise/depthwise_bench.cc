@@ -2,13 +2,15 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
-#include <vector>
 
+#include "kernels/blocked/aligned_floats.h"
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/gemm/fma_peak.h"
 
 namespace sardonyx::kernels {
 namespace {
+
+using testing::AlignedFloats;
 
 struct Shape {
   int64_t channels, out, kernel, stride;
@@ -24,11 +26,11 @@ void run(benchmark::State& state, Isa isa, int block, const Shape& s) {
                 {s.out * s.stride, s.out * s.stride, s.out, s.out, s.kernel, s.kernel, s.stride,
                  s.stride, 1, 1, s.kernel / 2, s.kernel / 2}};
   args.block = block;
-  std::vector<float> input(blocked_size(1, s.channels, s.out * s.out * s.stride * s.stride, block),
-                           0.5f);
-  std::vector<float> output(blocked_size(1, s.channels, s.out * s.out, block));
-  std::vector<float> weights(packed_depthwise_weights_size(args.shape, block), 0.25f);
-  std::vector<float> bias(packed_depthwise_bias_size(args.shape, block), 1.0f);
+  AlignedFloats input(blocked_size(1, s.channels, s.out * s.out * s.stride * s.stride, block),
+                      0.5f);
+  AlignedFloats output(blocked_size(1, s.channels, s.out * s.out, block), 0.0f);
+  AlignedFloats weights(packed_depthwise_weights_size(args.shape, block), 0.25f);
+  AlignedFloats bias(packed_depthwise_bias_size(args.shape, block), 1.0f);
   args.input = input.data(), args.weights = weights.data(), args.bias = bias.data();
   args.output = output.data();
   args.epilogue = {Activation::kHardSwish, 1.0f / 6, 0.5f};
