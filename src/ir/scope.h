@@ -34,7 +34,7 @@ class CaptureList {
 
  private:
   GraphScope* outer_;
-  ValueIds ids_;  // of the outer graph; empty for a node on its own
+  ValueIds ids_;                            // of the outer graph; empty for a node on its own
   std::unordered_map<ValueId, int> index_;  // of ids_
   std::vector<std::string> names_;
 };

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/mapped_file.h"
+#include "ir/text_lexer.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -115,8 +116,8 @@ void ExternalData::check_location(const std::string& location) const {
     if (part == "..") fault = "climbs out with '..'";
   }
   if (fault != nullptr) {
-    refuse(fmt::format("location '{}' {}; it must be a path relative to the model's folder",
-                       location.substr(0, 200), fault));
+    refuse(fmt::format("location {} {}; it must be a path relative to the model's folder",
+                       quote_string(location.substr(0, 200)), fault));
   }
 }
 

@@ -313,8 +313,8 @@ void GraphReader::add_node(GraphScope& scope, WireCursor cursor, size_t index) {
   try {
     if (node.op.empty()) reject("it has no op_type");
     if (attributes.size() > kMaxAttributes) {
-      reject(fmt::format("it has {} attributes, the limit is {}", attributes.size(),
-                         kMaxAttributes));
+      reject(
+          fmt::format("it has {} attributes, the limit is {}", attributes.size(), kMaxAttributes));
     }
     used_domains_.insert(node.domain);
     CaptureList captures(&scope);

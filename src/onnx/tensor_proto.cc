@@ -196,21 +196,23 @@ Tensor narrow(DataType type, const Shape& shape, const std::vector<From>& values
 
 // 4- and 2-bit types: one packed byte in each int32, or four packed bytes in each.
 Tensor from_packed(DataType type, const Shape& shape, const std::vector<int32_t>& values) {
-  Tensor tensor = Tensor::allocate(type, shape);
-  const auto bytes = static_cast<size_t>(tensor.size_bytes());
-  auto* to = tensor.data<uint8_t>();
-  if (values.size() == bytes) {
-    for (int32_t value : values) {
-      if (value < -128 || value > 255) {
-        reject(fmt::format("int32_data {} is no packed byte of {}", value, name_of(type)));
-      }
-      *to++ = static_cast<uint8_t>(value);
-    }
-  } else if (values.size() == (bytes + 3) / 4) {
-    std::memcpy(to, values.data(), bytes);
-  } else {
+  const auto bytes = static_cast<size_t>(*storage_bytes(type, element_count(shape)));
+  const bool one_each = values.size() == bytes;
+  if (!one_each && values.size() != (bytes + 3) / 4) {
     reject(fmt::format("int32_data holds {} numbers, expected {} (one byte each) or {} (four)",
                        values.size(), bytes, (bytes + 3) / 4));
+  }
+  Tensor tensor = Tensor::allocate(type, shape);
+  auto* to = tensor.data<uint8_t>();
+  if (!one_each) {
+    std::memcpy(to, values.data(), bytes);
+    return tensor;
+  }
+  for (int32_t value : values) {
+    if (value < -128 || value > 255) {
+      reject(fmt::format("int32_data {} is no packed byte of {}", value, name_of(type)));
+    }
+    *to++ = static_cast<uint8_t>(value);
   }
   return tensor;
 }
