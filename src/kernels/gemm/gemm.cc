@@ -30,6 +30,8 @@ constexpr size_t kTileRows = 8, kPanelVectors = 2, kLanes = 4;
 constexpr size_t kTileRows = 4, kPanelVectors = 2, kLanes = 4;
 #endif
 constexpr size_t kPanelColumns = kPanelVectors * kLanes;
+// Whether prefetching the next panel pays: 6 rows leave little time to fetch one, 14 leave enough.
+constexpr bool kPrefetchPanels = HWY_TARGET == HWY_AVX2;
 // Rows of a that are walked under one panel of b: kBlockRows * kGemmBlockK floats stay in L2.
 constexpr int64_t kBlockRows = 192;
 
@@ -200,36 +202,97 @@ constexpr auto make_narrow_tiles(std::index_sequence<kIndex...>) {
 constexpr auto kTiles = make_tiles(std::make_index_sequence<kTileRows>());
 constexpr auto kNarrowTiles = make_narrow_tiles(std::make_index_sequence<kTileRows>());
 
-// All panels over rows [0, rows) of one block of k.
-void run_rows(Tile t, int64_t rows, int64_t columns) {
-  // Tiles of nearly equal height: a last tile of one or two rows would run at a fraction of the
-  // speed.
-  const int64_t tiles =
-      (rows + static_cast<int64_t>(kTileRows) - 1) / static_cast<int64_t>(kTileRows);
-  const int64_t height = rows / tiles;
-  const int64_t taller = rows % tiles;
-  const Tile first = t;
-  // Two heights share a number of panels.
-  const size_t tall = static_cast<size_t>(height + (taller > 0));
-  const bool same = panels_of(static_cast<size_t>(height)) == panels_of(tall);
-  const int64_t wide = same ? static_cast<int64_t>(panels_of(tall)) : 1;
-  for (int64_t j = 0; j < columns;) {
-    const int64_t panels =
-        columns - j > (wide - 1) * static_cast<int64_t>(kPanelColumns) ? wide : 1;
-    const int64_t width = panels * static_cast<int64_t>(kPanelColumns);
-    const auto& table = panels == 1 ? kNarrowTiles : kTiles;
-    t.b = first.b + j / static_cast<int64_t>(kPanelColumns) * t.panel_stride;
-    t.bias = first.bias == nullptr ? nullptr : first.bias + j;
-    t.columns = std::min(width, columns - j);
-    for (int64_t i = 0, row = 0; i < tiles; ++i) {
-      const int64_t tile_rows = height + (i < taller);
-      t.a = first.a + row * t.lda;
-      t.c = first.c + row * t.ldc + j;
-      t.addend = first.addend == nullptr ? nullptr : first.addend + row * t.ld_addend + j;
-      table[static_cast<size_t>(tile_rows - 1)](t);
-      row += tile_rows;
+// A tile of rows whose distance is a large power of two falls into a few sets of the L1 cache. Such
+// a tile is copied to rows that do not, once for a group of panels.
+constexpr int64_t kCopyStride = kGemmBlockK + 16;
+constexpr int64_t kCopyPanels = 8;
+HWY_INLINE bool rows_collide(int64_t lda, int64_t rows) {
+  return rows >= 6 && lda * static_cast<int64_t>(sizeof(float)) % 4096 == 0;
+}
+void copy_tile(const Tile& t, int64_t rows, float* out) {
+  const D d;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t k = 0; k < t.k; k += kLanes) {
+      const size_t left = static_cast<size_t>(t.k - k);
+      store_n(load_n(d, t.a + r * t.lda + k, left), d, out + r * kCopyStride + k, left);
     }
-    j += width;
+  }
+}
+
+// Rows [0, rows) of one block of k as tiles of nearly equal height: a last tile of one or two rows
+// would run at a fraction of the speed.
+struct TileRows {
+  explicit TileRows(int64_t rows)
+      : count((rows + kRowsOfTile - 1) / kRowsOfTile), height(rows / count), taller(rows % count) {}
+  int64_t of(int64_t i) const { return height + (i < taller); }
+  int64_t tallest() const { return height + (taller > 0); }
+
+  static constexpr int64_t kRowsOfTile = kTileRows;
+  int64_t count, height, taller;
+};
+
+// Tile `first`, moved to a row and a panel, with the columns that are left there.
+HWY_INLINE Tile tile_at(const Tile& first, int64_t row, int64_t j, int64_t columns) {
+  Tile t = first;
+  t.a = first.a + row * first.lda;
+  t.b = first.b + j / static_cast<int64_t>(kPanelColumns) * first.panel_stride;
+  t.bias = first.bias == nullptr ? nullptr : first.bias + j;
+  t.c = first.c + row * first.ldc + j;
+  t.addend = first.addend == nullptr ? nullptr : first.addend + row * first.ld_addend + j;
+  t.columns = columns;
+  return t;
+}
+
+// All panels over rows [0, rows) of one block of k, colliding rows copied.
+void run_copied_rows(const Tile& first, int64_t rows, int64_t columns) {
+  const TileRows tiles(rows);
+  HWY_ALIGN float copy[kTileRows * kCopyStride];
+  constexpr int64_t kColumns = kPanelColumns;
+  for (int64_t group = 0; group < columns; group += kCopyPanels * kColumns) {
+    const int64_t end = std::min(columns, group + kCopyPanels * kColumns);
+    for (int64_t i = 0, row = 0; i < tiles.count; row += tiles.of(i++)) {
+      copy_tile(tile_at(first, row, group, 0), tiles.of(i), copy);
+      for (int64_t j = group; j < end; j += kColumns) {
+        Tile t = tile_at(first, row, j, std::min(kColumns, columns - j));
+        t.a = copy;
+        t.lda = kCopyStride;
+        kNarrowTiles[static_cast<size_t>(tiles.of(i) - 1)](t);
+      }
+    }
+  }
+}
+
+// Part i of `parts` of the next panel on its way to L2, while a tile of this one is computed.
+HWY_INLINE void prefetch_part(const float* panel, int64_t floats, int64_t i, int64_t parts) {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+  constexpr int64_t kLine = 16;
+  const int64_t part = (floats / parts + kLine) / kLine * kLine;
+  const int64_t end = std::min(floats, (i + 1) * part);
+  for (int64_t at = i * part; at < end; at += kLine) __builtin_prefetch(panel + at, 0, 2);
+#endif
+}
+
+// All panels over rows [0, rows) of one block of k.
+void run_rows(const Tile& first, int64_t rows, int64_t columns) {
+  const TileRows tiles(rows);
+  // Several panels at once only where all tiles take the same number of them.
+  const size_t tallest = static_cast<size_t>(tiles.tallest());
+  const bool same = panels_of(static_cast<size_t>(tiles.height)) == panels_of(tallest);
+  const int64_t wide = same ? static_cast<int64_t>(panels_of(tallest)) : 1;
+  constexpr int64_t kColumns = kPanelColumns;
+  for (int64_t j = 0; j < columns;) {
+    const int64_t panels = columns - j > (wide - 1) * kColumns ? wide : 1;
+    const int64_t width = std::min(panels * kColumns, columns - j);
+    const auto& table = panels == 1 ? kNarrowTiles : kTiles;
+    const int64_t next = j + panels * kColumns;
+    for (int64_t i = 0, row = 0; i < tiles.count; row += tiles.of(i++)) {
+      if (kPrefetchPanels && tiles.count >= 4 && next < columns) {
+        prefetch_part(first.b + next / kColumns * first.panel_stride, first.k * kColumns, i,
+                      tiles.count);
+      }
+      table[static_cast<size_t>(tiles.of(i) - 1)](tile_at(first, row, j, width));
+    }
+    j += panels * kColumns;
   }
 }
 
@@ -263,7 +326,10 @@ void run(const GemmArgs& args) {
       t.addend = !first                     ? t.c
                  : args.residual != nullptr ? args.residual + row * args.ld_residual
                                             : nullptr;
-      run_rows(t, args.m * (i + 1) / blocks - row, args.n);
+      const int64_t rows = args.m * (i + 1) / blocks - row;
+      const bool copy =
+          args.n > static_cast<int64_t>(kPanelColumns) && rows_collide(args.lda, rows);
+      (copy ? run_copied_rows : run_rows)(t, rows, args.n);
     }
   }
 }

@@ -104,6 +104,8 @@ TEST_P(GemmTest, AgreesWithDoubleOnEdgeSizes) {
     check(kernels, {kernels.mr + 1, kernels.nr, k, true, false, {}});
   }
   check(kernels, {400, kernels.nr + 3, 390, false, true, {}});
+  // Rows 2048 bytes apart take the copying path (lda is k + 3).
+  for (int64_t m : {5, 6, 7, 40}) check(kernels, {m, 9 * kernels.nr + 3, 509, true, true, {}});
 }
 
 TEST_P(GemmTest, AppliesEveryActivationOnceAfterTheLastBlock) {
