@@ -28,7 +28,8 @@ struct PipelineOptions {
   OptimizationLevel level = OptimizationLevel::kAll;
   std::set<std::string, std::less<>> disabled;  // names of passes and rules
   bool allow_inexact = false;  // rules that change values by more than rounding may run
-  // Computes DequantizeLinear of constants. Off, so that quantised models keep what providers match.
+  // Computes DequantizeLinear of constants. Off, so that quantised models keep what providers
+  // match.
   bool fold_dequantize = false;
   int64_t max_edits = -1;  // edit number max_edits is the last that is applied; negative: no limit
   int64_t edits_done = 0;  // edits of earlier pipelines over the same model: numbering goes on
@@ -86,6 +87,8 @@ class PassContext {
   void reject(std::string_view name, std::string_view reason);
   void add_time(std::string_view name, int64_t nanoseconds);
   void check_cancelled() const;
+
+  int64_t folded_growth_bytes = 0;  // by which constants outgrew what they were computed from
 
  private:
   PassReport& row(std::string_view name);
