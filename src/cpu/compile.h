@@ -1,25 +1,29 @@
-// The CPU provider's compile: canonical model -> fused -> lowered -> Program. Called by session; the
-// artifact road imports what this makes.
+// The CPU provider's road from a canonical model to a Program: fused rules, lowering (packed matrix
+// products, the blocked layout), folding again (which packs the weights), flattening. Called by
+// session, and with other targets by ahead-of-time compilation: nothing here asks the machine.
 #pragma once
 
 #include <functional>
 #include <string_view>
 
 #include "base/cpu.h"
-#include "ir/model.h"
 #include "passes/pass.h"
 #include "plan/program.h"
 
 namespace sardonyx::cpu {
 
 struct CompileOptions {
-  Isa isa = Isa::kBaseline;
-  PipelineOptions pipeline;  // level, disabled names, budget of edits, progress; stage is set here
-  // Sees the model after a stage: "fused", "lowered".
+  Isa isa = best_isa();  // the row whose tiles weights are packed for
+  int block = 8;         // width of the blocked layout
+  // Level, disabled passes ("layout" and "pack_gemm" are those of lowering), edit budget, progress,
+  // cancel. The stage is set here.
+  PipelineOptions pipeline;
+  // Called with "fused" and "lowered".
   std::function<void(std::string_view stage, const Model& model)> observer;
 };
 
-// Rewrites the model in place. Appends what its passes did to `report`. Throws Error.
+// Changes the model, which must be canonical. `report` gets the passes of both stages. Throws
+// Error.
 Program compile(Model& model, const CompileOptions& options, PipelineReport& report);
 
 }  // namespace sardonyx::cpu

@@ -1,0 +1,23 @@
+// The passes of lowering: portable and fused operators become internal ones that know memory. Each
+// works on one graph, counts every rewritten node as an edit under its name, and leaves what it
+// cannot convert to the generic operators.
+#pragma once
+
+#include "base/cpu.h"
+#include "passes/pass.h"
+
+namespace sardonyx::cpu {
+
+// What code is made for.
+struct Target {
+  Isa isa;
+  int block;
+};
+
+// "pack_gemm": MatMul, Gemm and FusedMatMul of float by a constant become PackGemmB and PackedGemm.
+void pack_gemm(Graph& graph, PassContext& context, const Target& target);
+
+// "layout": regions of float CNN operators become blocked operators with reorders at their edges.
+void lower_layout(Graph& graph, PassContext& context, const Target& target);
+
+}  // namespace sardonyx::cpu
