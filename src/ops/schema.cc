@@ -144,6 +144,10 @@ class Parser {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   }
   std::string word() { return take(is_word, "a name"); }
+  // "outputs..." is the name of a parameter of Split.
+  std::string parameter_name() {
+    return take([](char c) { return is_word(c) || c == '.'; }, "a name");
+  }
   // A type or group: commas belong to it inside parentheses.
   std::string type_word() {
     int depth = 0;
@@ -160,7 +164,7 @@ class Parser {
     std::vector<FormalParameter> list;
     do {
       FormalParameter& parameter = list.emplace_back();
-      parameter.name = word();
+      parameter.name = parameter_name();
       expect(":");
       parameter.type = type_word();
       if (eat("?")) {
