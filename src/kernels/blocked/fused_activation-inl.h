@@ -72,8 +72,15 @@ HWY_INLINE V apply_fused(D d, const FusedActivation& fused, V low, V high, V x) 
 template <int kC>
 HWY_INLINE void zero_pads(int64_t pad_from, int64_t pixels, float* out) {
   if (pad_from >= kC) return;
-  for (int64_t p = 0; p < pixels; ++p) {
-    for (int64_t l = pad_from; l < kC; ++l) out[p * kC + l] = 0.0f;
+  const hn::CappedTag<float, kC> d;
+  for (int l = 0; l < kC; l += kLanesOf<kC>) {
+    const int64_t keep = pad_from - l;
+    if (keep >= kLanesOf<kC>) continue;
+    const auto mask = hn::FirstN(d, static_cast<size_t>(keep < 0 ? 0 : keep));
+    for (int64_t p = 0; p < pixels; ++p) {
+      float* v = out + p * kC + l;
+      hn::StoreU(hn::IfThenElseZero(mask, hn::LoadU(d, v)), d, v);
+    }
   }
 }
 

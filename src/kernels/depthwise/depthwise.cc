@@ -141,8 +141,8 @@ using RowFunction = void (*)(const Window2d&, const Row&);
 
 template <int kC>
 RowFunction choose_row(const Window2d& w) {
-  // Width 4 is rare: it does not pay its compile time.
-  if constexpr (kC != 4) {
+  // Width 4 and scalar code do not pay the compile time.
+  if constexpr (kC != 4 && HWY_TARGET != HWY_SCALAR) {
     if (w.dilation_h == 1 && w.dilation_w == 1) {
       if (w.kernel_w == 3 && w.stride_w == 1) return run_row<kC, 3, 1>;
       if (w.kernel_w == 3 && w.stride_w == 2) return run_row<kC, 3, 2>;
