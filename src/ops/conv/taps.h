@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/small_vector.h"
+#include "ops/axpy.h"
 
 namespace sardonyx {
 
@@ -51,12 +53,11 @@ void accumulate_tap(const TapAxes& axes, size_t axis, int64_t tap, int64_t taps,
   const int64_t end = last < 0 ? 0 : std::min(a.dense, last / a.stride + 1);
   if (axis + 1 == axes.size()) {
     if (a.stride == 1) {
-      for (int64_t j = begin; j < end; ++j) {
-        if constexpr (kScatter) {
-          strided[j + offset] += weight * dense[j];
-        } else {
-          dense[j] += weight * strided[j + offset];
-        }
+      if (begin >= end) return;
+      if constexpr (kScatter) {
+        axpy(end - begin, weight, dense + begin, strided + begin + offset);
+      } else {
+        axpy(end - begin, weight, strided + begin + offset, dense + begin);
       }
       return;
     }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "ops/axpy.h"
+
 namespace sardonyx {
 
 // c[0..n) = sum over i of a[i * a_step] * b[i * b_row + j * b_column].
@@ -13,11 +15,7 @@ void plain_product_row(const T* a, int64_t a_step, const T* b, int64_t b_row, in
                        int64_t k, int64_t n, T* c) {
   if (b_column == 1) {
     std::fill_n(c, n, T(0));
-    for (int64_t i = 0; i < k; ++i) {
-      const T factor = a[i * a_step];
-      const T* row = b + i * b_row;
-      for (int64_t j = 0; j < n; ++j) c[j] += factor * row[j];
-    }
+    for (int64_t i = 0; i < k; ++i) axpy(n, a[i * a_step], b + i * b_row, c);
     return;
   }
   for (int64_t j = 0; j < n; ++j) {
