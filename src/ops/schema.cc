@@ -94,7 +94,7 @@ class Parser {
         do schema.attributes.push_back(attribute());
         while (eat(","));
       }
-      if (eat("|")) {
+      if (eat("|") && !done()) {
         do {
           const std::string name = word();
           expect(":");
