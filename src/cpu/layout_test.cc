@@ -51,7 +51,7 @@ TEST_P(AfterConv, EqualsGeneric) {
       for (const Shape& x : {Shape{2, channels, 7, 9}, Shape{1, channels, 1, 1}}) {
         if (x[2] == 1 && nodes.find("Pool<k") != std::string::npos) continue;
         const Counts counts = compare_lowered(text, {x}, 2e-5, block);
-        EXPECT_EQ(count(counts, c.wanted), 1) << text;
+        EXPECT_GE(count(counts, c.wanted), 1) << text;
         EXPECT_EQ(count(counts, "ReorderToBlocked") + count(counts, "ReorderFromBlocked"), 2)
             << text;
       }
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"g = GlobalAveragePool(t)\n y = Div(t, g)", "", "BlockedBinary"},
         Case{"u = Sigmoid(t)\n y = Mul(u, w1)", ", float[$C,1,1] w1", "BlockedBinary"},
         Case{"u = Sigmoid(t)\n y = Div(u, w1)", ", float[1] w1", "BlockedBinary"},
-        Case{"u = Sigmoid(t)\n y = Sub(w1, u)", ", float w1", "BlockedBinary"},
+        Case{"u = Sigmoid(t)\n y = Sub(w1, u)", ", float[] w1", "BlockedBinary"},
         Case{"y = LeakyRelu<alpha=0.3>(t)", "", "BlockedConv"},
         Case{"y = Resize<mode=\"nearest\", coordinate_transformation_mode=\"asymmetric\", "
              "nearest_mode=\"floor\">(t, , c)",
@@ -101,7 +101,7 @@ TEST(Layout, ResidualAndActivationJoinTheConvolution) {
   EXPECT_EQ(count(counts, "BlockedConv"), 2);
   EXPECT_EQ(count(counts, "ReorderToBlocked"), 1);
   EXPECT_EQ(count(counts, "ReorderFromBlocked"), 1);
-  EXPECT_EQ(counts.size(), 3u);
+  EXPECT_EQ(counts.size(), 3u) << ::testing::PrintToString(counts);
 }
 
 TEST(Layout, FirstLayerReadsPlainInput) {

@@ -28,13 +28,19 @@ inline Tensor random_tensor(const Shape& shape, uint32_t seed, float low = -1.0f
   return tensor;
 }
 
-// Parses a model; its inputs whose names start with "w" become random constants.
+// Parses a model; its inputs whose names start with "w" become random constants, those with a
+// default that.
 inline std::unique_ptr<Model> parse_with_weights(std::string_view text) {
   std::unique_ptr<Model> model = parse_model_text(text);
   Graph& graph = *model->graph;
   std::vector<ValueId> inputs;
   uint32_t seed = 1;
-  for (ValueId id : graph.inputs()) {
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ValueId id = graph.inputs()[i];
+    if (graph.input_default(i).is_defined()) {
+      graph.value(id).constant = graph.input_default(i);
+      continue;
+    }
     if (graph.value(id).name[0] != 'w') {
       inputs.push_back(id);
       continue;

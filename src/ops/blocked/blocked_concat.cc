@@ -80,7 +80,7 @@ std::unique_ptr<Kernel> prepare(const PrepareContext&) {
   return std::make_unique<BlockedConcatKernel>();
 }
 
-constexpr OpVersion kVersions[] = {{1, "parts: float... -> Y: float | | "}};
+constexpr OpVersion kVersions[] = {{1, "parts: T... -> Y: T | | T: float"}};
 
 }  // namespace
 

@@ -132,7 +132,7 @@ std::unique_ptr<Kernel> prepare_global(const PrepareContext& context) {
   "dilations: ints?, kernel_shape: ints!, pads: ints?, strides: ints?"
 constexpr OpVersion kMaxVersions[] = {{1, POOL_SCHEMA}};
 constexpr OpVersion kAverageVersions[] = {{1, POOL_SCHEMA ", count_include_pad: int = 0"}};
-constexpr OpVersion kGlobalVersions[] = {{1, "X: float -> Y: float | | "}};
+constexpr OpVersion kGlobalVersions[] = {{1, "X: T -> Y: T | | T: float"}};
 #undef POOL_SCHEMA
 
 }  // namespace
