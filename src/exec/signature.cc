@@ -368,6 +368,11 @@ SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs)
   return key;
 }
 
+std::shared_ptr<const Signature> resolve_signature(const BoundProgram& bound,
+                                                   std::span<const Tensor> inputs) {
+  return Resolver(bound, inputs).resolve();
+}
+
 bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
                 const std::vector<bool>& known, std::span<TensorView* const> outputs) {
   std::vector<ValueType> types(inputs.size());
