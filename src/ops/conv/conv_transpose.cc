@@ -65,12 +65,13 @@ Dim output_size(InferContext& context, const ConvTransposeParams& params, size_t
   const bool padded = window.auto_pad == AutoPad::kNotSet;
   const int64_t pads = padded ? window.pad_begin(axis) + window.pad_end(axis) : 0;
   const Dim reach = dims.mul(dims.sub(kernel, 1), window.dilation(axis));
+  // (in - 1) * stride + extent + extra - pads, written so that `in` stays by itself.
   const Dim size =
-      dims.add(dims.add(dims.mul(dims.sub(in, 1), stride), reach), 1 + params.extra(axis) - pads);
+      dims.add(dims.add(dims.mul(in, stride), reach), 1 + params.extra(axis) - pads - stride);
   if (size.is_known() && size.value < 0 && !in.is(0)) {
     context.fail(fmt::format("spatial axis {} would have size {}", axis, size.value));
   }
-  return dims.max(size, 0);
+  return size.is_known() && size.value < 0 ? Dim(0) : size;
 }
 
 void infer(InferContext& context) {

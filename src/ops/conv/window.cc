@@ -79,11 +79,16 @@ Dim window_output(InferContext& context, const WindowParams& params, size_t axis
         "window of extent {} does not fit spatial axis {} of size {} padded by {} and {}",
         dims.print(dims.add(reach, 1)), axis, dims.print(in), begin, end));
   }
-  if (!padded || !params.ceil_mode) return dims.max(dims.add(dims.floor_div(room, stride), 1), 0);
-  // One window that would start beyond the input, in the padding at the end, is dropped.
+  const auto at_least_0 = [](Dim size) {
+    return size.is_known() && size.value < 0 ? Dim(0) : size;
+  };
+  if (!padded || !params.ceil_mode) return at_least_0(dims.add(dims.floor_div(room, stride), 1));
   const Dim all = dims.add(dims.ceil_div(room, stride), 1);
+  // One window that would start beyond the input, in the padding at the end, is dropped. There can
+  // be none when the window reaches over that padding.
+  if (reach.is_known() && reach.value + 1 >= end + stride) return at_least_0(all);
   const Dim starting_inside = dims.ceil_div(dims.add(in, begin), stride);
-  return dims.max(dims.min(all, dims.max(starting_inside, dims.sub(all, 1))), 0);
+  return at_least_0(dims.min(all, dims.max(starting_inside, dims.sub(all, 1))));
 }
 
 WindowAxes settle_window(const WindowParams& params, std::span<const int64_t> in,

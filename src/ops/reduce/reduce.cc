@@ -86,7 +86,7 @@ void infer_reduce(InferContext& context, ReduceOp op) {
       out.push_back(1);
     }
   }
-  if (rank == 1 && reduced[0]) fold_ints(context, op, out.size());
+  if (rank == 1 && reduced[0] && is_integer(element)) fold_ints(context, op, out.size());
   context.set_output(0, element, std::move(out));
 }
 
