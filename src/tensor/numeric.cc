@@ -18,6 +18,8 @@ uint32_t encode_float(double value, const FloatFormat& format, bool saturate) {
     return format.special == Special::kNoSign ? format.nan_code() : sign | format.nan_code();
   };
   if (std::isinf(value)) return overflow();
+  // frexp gives zero the exponent of 0.5.
+  if (value == 0) return format.special == Special::kNoSign ? 0 : sign;
   int exponent = 0;
   const double magnitude = std::fabs(value);
   std::frexp(magnitude, &exponent);  // magnitude = [0.5, 1) * 2^exponent
