@@ -56,7 +56,7 @@ void Executor::give_state(std::unique_ptr<RunState> state) {
 }
 
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
-                   const std::atomic<bool>* cancel) {
+                   const std::atomic<bool>* cancel, const StepObserver* observer) {
   const std::shared_ptr<const Signature> signature = signature_for(inputs);
   if (options_.memory_limit_bytes > 0 &&
       signature->arena.size_bytes > options_.memory_limit_bytes) {
@@ -91,7 +91,7 @@ void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
   Status status;
   {
     ThreadPool::Team team(worth_a_team ? pool_.get() : nullptr);
-    status = state->run(inputs, outputs, team, cancel);
+    status = state->run(inputs, outputs, team, cancel, observer);
   }
   give_state(std::move(state));
   status.throw_if_failed();

@@ -31,9 +31,10 @@ class Executor {
 
   // inputs: one per program input, types as the program's. outputs: one per program output; a
   // defined one is the caller's memory and must have the result's type and shape, an undefined one
-  // is allocated. Throws Error; kFail with "cancelled" when *cancel became true.
+  // is allocated. observer: see RunState::run. Throws Error; kFail with "cancelled" when *cancel
+  // became true.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
-           const std::atomic<bool>* cancel);
+           const std::atomic<bool>* cancel, const StepObserver* observer = nullptr);
 
   const BoundProgram& bound() const { return *bound_; }
   // Arena bytes of the signature used last; 0 before the first Run.

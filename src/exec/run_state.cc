@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "exec/evaluate.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -85,7 +86,8 @@ void RunState::set_signature(std::shared_ptr<const Signature> signature) {
 }
 
 Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
-                     ThreadPool::Team& team, const std::atomic<bool>* cancel) {
+                     ThreadPool::Team& team, const std::atomic<bool>* cancel,
+                     const StepObserver* observer) {
   for (const Patch& patch : input_patches_) {
     views_[patch.buffer].data = const_cast<void*>(inputs[patch.index].raw());
   }
@@ -96,7 +98,16 @@ Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
     if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) {
       return Status(ErrorCode::kFail, "the run was cancelled");
     }
+    StepEvent event;
+    if (observer != nullptr) event.begin = std::chrono::steady_clock::now();
     Status status = step.dynamic ? run_dynamic_step(step, team) : run_step(step, team);
+    if (observer != nullptr) {
+      event.end = std::chrono::steady_clock::now();
+      event.step = step.step;
+      event.inputs = steps_[step.step].inputs;
+      event.outputs = steps_[step.step].outputs;
+      (*observer)(event);
+    }
     if (!status.is_ok()) {
       return Status(status.code(), fmt::format("{}: {}", describe(bound_.program.steps[step.step]),
                                                status.message()));

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,6 +14,15 @@
 #include "exec/signature.h"
 
 namespace sardonyx {
+
+// One step of one Run, seen when it has ended. Times are of the steady clock.
+struct StepEvent {
+  int32_t step = 0;  // into BoundProgram::steps
+  std::chrono::steady_clock::time_point begin, end;
+  std::span<const TensorView* const> inputs;
+  std::span<TensorView* const> outputs;
+};
+using StepObserver = std::function<void(const StepEvent& event)>;
 
 class RunState {
  public:
@@ -28,8 +39,9 @@ class RunState {
 
   // Runs all steps. outputs: all defined, or undefined where the signature does not know the shape;
   // those are set by the run.
+  // observer: null, or called after every step on the calling thread; must not throw.
   Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs, ThreadPool::Team& team,
-             const std::atomic<bool>* cancel);
+             const std::atomic<bool>* cancel, const StepObserver* observer = nullptr);
 
  private:
   struct StepViews {
