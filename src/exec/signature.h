@@ -67,10 +67,4 @@ struct Signature {
 std::shared_ptr<const Signature> resolve_signature(const BoundProgram& bound,
                                                    std::span<const Tensor> inputs);
 
-// Infers one step with concrete inputs: fills the outputs' views (type, shape). Returns false when
-// some output shape is still unknown. `views` are the step's; `known[i]`: input i's contents may be
-// read.
-bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
-                const std::vector<bool>& known, std::span<TensorView* const> outputs);
-
 }  // namespace sardonyx

@@ -33,11 +33,11 @@
 
 // Table: type of the table; selector: name of the function to define in sardonyx::kernels;
 // row_function: `const Table& row_function()` of each target namespace.
-#define SDX_KERNEL_TABLE(Table, selector, row_function)      \
-  const Table& selector(::sardonyx::Isa isa) {               \
-    SDX_ROW_AVX512(::sardonyx::kernels, row_function)        \
-    SDX_ROW_AVX2(::sardonyx::kernels, row_function)          \
-    SDX_ROW_SSE4(::sardonyx::kernels, row_function)          \
-    (void)isa;                                               \
+#define SDX_KERNEL_TABLE(Table, selector, row_function)        \
+  const Table& selector(::sardonyx::Isa isa) {                 \
+    SDX_ROW_AVX512(::sardonyx::kernels, row_function)          \
+    SDX_ROW_AVX2(::sardonyx::kernels, row_function)            \
+    SDX_ROW_SSE4(::sardonyx::kernels, row_function)            \
+    (void)isa;                                                 \
     return ::sardonyx::kernels::HWY_NAMESPACE::row_function(); \
   }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "exec/executor.h"
-#include "exec/test_models.h"
+#include "tests/exec/test_models.h"
 
 namespace sardonyx {
 namespace {

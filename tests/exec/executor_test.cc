@@ -4,8 +4,8 @@
 
 #include <thread>
 
-#include "exec/test_models.h"
 #include "sardonyx/error.h"
+#include "tests/exec/test_models.h"
 
 namespace sardonyx {
 namespace {

@@ -1,0 +1,24 @@
+// One step by itself: its output shapes from concrete inputs, and its run on the calling thread.
+// Used when a signature is resolved and by steps whose shapes are only known while running.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace sardonyx {
+
+// Infers one step with concrete inputs: fills the outputs' views (type, shape). Returns false when
+// some output shape is still unknown. `views` are the step's; `known[i]`: input i's contents may be
+// read.
+bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
+                const std::vector<bool>& known, std::span<TensorView* const> outputs);
+
+// Runs a prepared kernel on the calling thread into fresh tensors of the outputs' types and shapes;
+// undefined where an output is absent. Throws Error.
+std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,
+                                 std::span<const TensorView* const> inputs,
+                                 std::span<TensorView* const> outputs);
+
+}  // namespace sardonyx
