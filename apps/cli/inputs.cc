@@ -1,0 +1,168 @@
+#include "inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "command.h"
+#include "elements.h"
+#include "tensor_file.h"
+
+namespace sardonyx::cli {
+namespace {
+
+using Shapes = std::map<size_t, std::vector<int64_t>>;  // by input
+
+CommandError input_error(const std::string& message) {
+  return CommandError(kExitInput, ErrorCode::kInvalidArgument, message);
+}
+
+bool is_channels(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
+
+Shapes parse_shapes(const Session& session, const std::vector<std::string>& texts) {
+  Shapes shapes;
+  for (const std::string& text : texts) {
+    const auto [name, sizes] = split_assignment(text, "--shape");
+    std::vector<int64_t>& shape = shapes[find_input(session, name)];
+    shape.clear();
+    if (sizes == "scalar") continue;
+    for (size_t at = 0; at <= sizes.size();) {
+      const size_t end = std::min(sizes.find('x', at), sizes.size());
+      shape.push_back(parse_size(sizes.substr(at, end - at), "--shape"));
+      at = end + 1;
+    }
+  }
+  return shapes;
+}
+
+// The same input and seed give the same numbers whatever other inputs are given.
+uint64_t seed_of_input(uint64_t seed, size_t index) {
+  return seed * 0x9e3779b97f4a7c15u + index + 1;
+}
+
+std::string required_names(const Session& session) {
+  std::vector<std::string> names;
+  for (const ValueInfo& input : session.inputs()) names.push_back(input.name + ": " + input.type);
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
+}  // namespace
+
+void InputOptions::declare_files(Verb& verb) {
+  verb.repeatable("--input", files,
+                  "An input from .npy, .pb (TensorProto), .png or .jpg (repeatable); FILE alone "
+                  "for a model with one input",
+                  "NAME=FILE");
+  picture.declare(verb);
+}
+
+void InputOptions::declare_random(Verb& verb) {
+  verb.repeatable("--shape", shapes,
+                  "Shape of a random or picture input, as x=1x3x224x224 or x=scalar (repeatable). "
+                  "Open dimensions without it: the first is 1, height and width of an image 224, "
+                  "others 16",
+                  "NAME=SHAPE");
+  verb.number("--seed", seed, "Seed of random inputs");
+  verb.number("--integers-below", integers_below,
+              "Random integers are drawn from 0 to N, exclusive; floats from [-1, 1)", 1);
+}
+
+std::vector<int64_t> default_shape(const ValueInfo& input) {
+  std::vector<int64_t> shape = input.shape;
+  const bool is_image = shape.size() == 4 && (is_channels(shape[1]) || is_channels(shape[3]));
+  const size_t height_axis = is_image && is_channels(shape[1]) ? 2 : 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] >= 0) continue;
+    const bool is_side = is_image && (d == height_axis || d == height_axis + 1);
+    shape[d] = d == 0 ? 1 : is_side ? 224 : 16;
+  }
+  return shape;
+}
+
+Value random_value(ElementType type, const std::vector<int64_t>& shape, uint64_t seed,
+                   int64_t integers_below) {
+  std::mt19937_64 generator(seed);
+  Value value = Value::tensor(type, shape);
+  if (type == ElementType::kString) {
+    for (std::string& text : value.as<std::string>())
+      text = std::string(1, "0123456789"[generator() % 10]);
+    return value;
+  }
+  const bool is_real = type == ElementType::kFloat || type == ElementType::kDouble ||
+                       type == ElementType::kFloat16 || type == ElementType::kBfloat16;
+  const auto below = static_cast<uint64_t>(type == ElementType::kBool ? 2 : integers_below);
+  std::vector<double> elements(value.size());
+  for (double& element : elements) {
+    const uint64_t bits = generator();
+    element =
+        is_real ? static_cast<double>(bits >> 40) * 0x1p-23 - 1 : static_cast<double>(bits % below);
+  }
+  set_from_doubles(value, elements);
+  return value;
+}
+
+size_t find_input(const Session& session, const std::string& name) {
+  const std::vector<ValueInfo>& inputs = session.inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].name == name) return i;
+  }
+  throw input_error(
+      fmt::format("the model has no input '{}'. Its inputs: {}", name, required_names(session)));
+}
+
+Value read_input(const std::string& path, const ValueInfo& input, const std::vector<int64_t>& shape,
+                 const PictureOptions& picture) {
+  try {
+    std::string suffix = std::filesystem::path(path).extension().string();
+    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (suffix == ".png" || suffix == ".jpg" || suffix == ".jpeg") {
+      return read_picture(path, input.element_type, shape, picture);
+    }
+    return read_tensor(path, input.element_type);
+  } catch (const Error& error) {
+    throw CommandError(kExitInput, error.with_context(fmt::format("input '{}'", input.name)));
+  }
+}
+
+std::vector<Value> make_inputs(const Session& session, const InputOptions& options) {
+  const std::vector<ValueInfo>& infos = session.inputs();
+  const Shapes shapes = parse_shapes(session, options.shapes);
+  std::vector<Value> values(infos.size());
+  for (const std::string& text : options.files) {
+    const size_t at = text.find('=');
+    if (at == std::string::npos && infos.size() != 1) {
+      throw input_error(fmt::format("--input wants NAME=FILE, the model has inputs: {}",
+                                    required_names(session)));
+    }
+    const size_t index = at == std::string::npos ? 0 : find_input(session, text.substr(0, at));
+    const std::string path = at == std::string::npos ? text : text.substr(at + 1);
+    const auto shape = shapes.find(index);
+    values[index] =
+        read_input(path, infos[index], shape == shapes.end() ? infos[index].shape : shape->second,
+                   options.picture);
+  }
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (values[i].has_value() || infos[i].is_optional) continue;
+    if (!options.random) {
+      throw input_error(fmt::format("input '{}' ({}) is missing: give --input {}=FILE or --random",
+                                    infos[i].name, infos[i].type, infos[i].name));
+    }
+    const auto shape = shapes.find(i);
+    if (shape == shapes.end() && !infos[i].has_shape) {
+      throw input_error(fmt::format("the model does not say the shape of '{}': give --shape {}=...",
+                                    infos[i].name, infos[i].name));
+    }
+    try {
+      values[i] = random_value(infos[i].element_type,
+                               shape == shapes.end() ? default_shape(infos[i]) : shape->second,
+                               seed_of_input(options.seed, i), options.integers_below);
+    } catch (const Error& error) {
+      throw CommandError(kExitInput, error.with_context(fmt::format("input '{}'", infos[i].name)));
+    }
+  }
+  return values;
+}
+
+}  // namespace sardonyx::cli

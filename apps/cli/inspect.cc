@@ -1,0 +1,183 @@
+// sardonyx inspect: what a model says about itself, and what optimising makes of it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "inspect_graph.h"
+
+namespace sardonyx::cli {
+namespace {
+
+constexpr const char* kFooter = R"(
+Stages of a model: imported (as written, types inferred), canonical (portable operators, what
+optimising leaves), fused (with internal operators), lowered (layouts and packed weights chosen).
+
+Examples:
+  sardonyx inspect model.onnx
+  sardonyx inspect model.onnx --graph canonical
+  sardonyx inspect model.onnx --level basic --json)";
+
+struct Arguments {
+  std::string model;
+  std::string graph_stage;
+  int64_t max_elements = 8;
+  bool json = false;
+  SessionOptions session;
+};
+
+void print_values(const char* title, const std::vector<ValueInfo>& infos) {
+  fmt::print("{}\n", title);
+  for (const ValueInfo& info : infos) {
+    fmt::print("  {}: {}{}\n", info.name, info.type, info.is_optional ? " (has a default)" : "");
+  }
+}
+
+void print_metadata(const ModelMetadata& metadata) {
+  const auto line = [](const char* name, const std::string& text) {
+    if (!text.empty()) fmt::print("{:10} {}\n", name, text);
+  };
+  line("graph", metadata.graph_name);
+  line("producer", metadata.producer_name + (metadata.producer_version.empty() ? "" : " ") +
+                       metadata.producer_version);
+  line("domain", metadata.domain);
+  line("text", metadata.description);
+  fmt::print("{:10} {}\n", "version", metadata.model_version);
+  fmt::print("{:10} {}\n", "IR", metadata.ir_version);
+  for (const auto& [domain, version] : metadata.opset_imports) {
+    fmt::print("{:10} {} {}\n", "opset", domain.empty() ? "ai.onnx" : domain, version);
+  }
+  for (const auto& [key, text] : metadata.custom) {
+    constexpr size_t kShown = 60;
+    const std::string first = text.substr(0, std::min(text.find('\n'), kShown));
+    fmt::print("{:10} {} = {}{}\n", "metadata", key, first,
+               first.size() < text.size() ? fmt::format("... ({} bytes)", text.size()) : "");
+  }
+}
+
+void print_operators(const Inspection& inspection) {
+  fmt::print("nodes by operator\n  {:32}", "");
+  for (const StageCounts& stage : inspection.stages) fmt::print(" {:>9}", stage.name);
+  fmt::print("\n");
+  std::map<std::string, std::vector<int64_t>> rows;
+  std::vector<int64_t> totals(inspection.stages.size(), 0);
+  for (size_t i = 0; i < inspection.stages.size(); ++i) {
+    for (const auto& [name, count] : inspection.stages[i].operators) {
+      std::vector<int64_t>& row = rows[name];
+      row.resize(inspection.stages.size(), 0);
+      row[i] = count;
+      totals[i] += count;
+    }
+  }
+  rows["total"] = totals;
+  for (const auto& [name, counts] : rows) {
+    fmt::print("  {:32}", name);
+    for (const int64_t count : counts) {
+      fmt::print(" {:>9}", count == 0 ? std::string("-") : std::to_string(count));
+    }
+    fmt::print("\n");
+  }
+}
+
+void print_passes(const Inspection& inspection) {
+  fmt::print("passes and rules\n  {:32} {:>9} {:>8}  {}\n", "", "ms", "applied", "rejected");
+  for (const PassRow& row : inspection.passes) {
+    std::string rejected;
+    for (const auto& [reason, count] : row.rejected) {
+      rejected += fmt::format("{}{} x{}", rejected.empty() ? "" : ", ", reason, count);
+    }
+    fmt::print("  {:32} {:>9.3f} {:>8}  {}\n", row.name, row.milliseconds, row.applied, rejected);
+  }
+}
+
+nlohmann::ordered_json as_json(const std::vector<ValueInfo>& infos) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ValueInfo& info : infos) {
+    nlohmann::ordered_json& entry = list.emplace_back();
+    entry["name"] = info.name;
+    entry["type"] = info.type;
+    entry["element_type"] = to_string(info.element_type);
+    if (info.has_shape) {
+      nlohmann::ordered_json shape = nlohmann::ordered_json::array();
+      for (size_t d = 0; d < info.shape.size(); ++d) {
+        const bool is_open = info.shape[d] < 0;
+        shape.push_back(!is_open                  ? nlohmann::ordered_json(info.shape[d])
+                        : info.symbols[d].empty() ? nlohmann::ordered_json(nullptr)
+                                                  : nlohmann::ordered_json(info.symbols[d]));
+      }
+      entry["shape"] = shape;
+    }
+    entry["optional"] = info.is_optional;
+  }
+  return list;
+}
+
+nlohmann::ordered_json as_json(const Inspection& inspection) {
+  const ModelMetadata& metadata = inspection.metadata;
+  nlohmann::ordered_json result;
+  result["metadata"] = {{"graph", metadata.graph_name},
+                        {"producer", metadata.producer_name},
+                        {"producer_version", metadata.producer_version},
+                        {"domain", metadata.domain},
+                        {"description", metadata.description},
+                        {"version", metadata.model_version},
+                        {"ir_version", metadata.ir_version},
+                        {"opsets", metadata.opset_imports},
+                        {"custom", metadata.custom}};
+  result["inputs"] = as_json(inspection.inputs);
+  result["outputs"] = as_json(inspection.outputs);
+  for (const StageCounts& stage : inspection.stages) {
+    result["operators"][stage.name] = stage.operators;
+  }
+  result["passes"] = nlohmann::ordered_json::array();
+  for (const PassRow& row : inspection.passes) {
+    result["passes"].push_back({{"name", row.name},
+                                {"ms", row.milliseconds},
+                                {"applied", row.applied},
+                                {"rejected", row.rejected}});
+  }
+  result["warnings"] = inspection.warnings;
+  return result;
+}
+
+int inspect(const Arguments& arguments) {
+  const Inspection inspection = inspect_model(arguments.model, arguments.session.make(),
+                                              arguments.graph_stage, arguments.max_elements);
+  if (!arguments.graph_stage.empty()) {
+    fmt::print("{}", inspection.graph_text);
+    return kExitOk;
+  }
+  if (arguments.json) {
+    // Names in a model need not be UTF-8.
+    fmt::print("{}\n",
+               as_json(inspection).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return kExitOk;
+  }
+  print_metadata(inspection.metadata);
+  print_values("inputs", inspection.inputs);
+  print_values("outputs", inspection.outputs);
+  print_operators(inspection);
+  print_passes(inspection);
+  for (const std::string& warning : inspection.warnings) fmt::print("warning: {}\n", warning);
+  return kExitOk;
+}
+
+}  // namespace
+
+void declare_inspect(Verb& verb) {
+  const auto arguments = std::make_shared<Arguments>();
+  verb.positional("model", arguments->model, "The ONNX file");
+  verb.flag("--json", arguments->json, "Print JSON");
+  verb.choice("--graph", arguments->graph_stage,
+              "Print the graph of a stage as text; without a name: canonical",
+              {"imported", "canonical", "fused", "lowered"}, "canonical");
+  verb.number("--max-elements", arguments->max_elements,
+              "Elements of a constant that --graph prints; -1: all", -1);
+  arguments->session.declare(verb);
+  verb.footer(kFooter);
+  verb.action([arguments] { return inspect(*arguments); });
+}
+
+}  // namespace sardonyx::cli

@@ -1,0 +1,88 @@
+// The `sardonyx` command: parses the command line, runs one verb, turns errors into one line on
+// stderr and an exit code.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <new>
+
+#include "command.h"
+
+namespace sardonyx::cli {
+namespace {
+
+constexpr const char* kFooter = R"(
+Exit codes:
+  0    success
+  1    a run failed, or results differ (verify)
+  2    wrong use of the command line
+  3    the model cannot be loaded
+  4    an input cannot be read or does not fit the model
+  130  interrupted
+
+Examples:
+  sardonyx inspect model.onnx
+  sardonyx run model.onnx --random --shape x=1x3x224x224
+  sardonyx run model.onnx --input x=photo.jpg --output-dir results
+  sardonyx bench model.onnx --threads 1 --runs 100
+  sardonyx verify path/to/onnx/test_relu
+
+`sardonyx VERB --help` says more. See also docs/cli.md.)";
+
+int report(const Error& error, int exit_code) {
+  if (interrupt_token().is_cancelled()) {
+    fmt::print(stderr, "sardonyx: interrupted\n");
+    return kExitInterrupted;
+  }
+  fmt::print(stderr, "sardonyx: {}: {}\n", to_string(error.code()), error.what());
+  return exit_code;
+}
+
+int run_action(const std::function<int()>& action) {
+  install_interrupt_handler();
+  try {
+    return action();
+  } catch (const CommandError& error) {
+    return report(error, error.exit_code());
+  } catch (const Error& error) {
+    return report(error, kExitFailure);
+  } catch (const std::bad_alloc&) {
+    return report(Error(ErrorCode::kFail, "out of memory"), kExitFailure);
+  } catch (const std::exception& error) {
+    return report(Error(ErrorCode::kRuntimeException, error.what()), kExitFailure);
+  }
+}
+
+int report_usage(const std::string& message, const std::string& verb) {
+  fmt::print(stderr, "sardonyx: {}: {}\nTry: sardonyx {}{}--help\n",
+             to_string(ErrorCode::kInvalidArgument), message, verb, verb.empty() ? "" : " ");
+  return kExitUsage;
+}
+
+int run_command(int argc, char** argv) {
+  CommandLine line;
+  line.name = "sardonyx";
+  line.help = "Runs ONNX models.";
+  line.version_text = std::string("sardonyx ") + version();
+  line.footer = kFooter;
+  line.verbs = {
+      {"inspect", "Describe a model and what optimising makes of it", &declare_inspect},
+      {"run", "Run a model and summarise its outputs", &declare_run},
+      {"bench", "Measure cold starts and hot runs", &declare_bench},
+      {"verify", "Compare a model with recorded test data", &declare_verify},
+      {"ops", "List the operators, their versions and types", &declare_ops},
+  };
+  line.run = &run_action;
+  line.report_usage = &report_usage;
+  return run_command_line(line, argc, argv);
+}
+
+}  // namespace
+}  // namespace sardonyx::cli
+
+int main(int argc, char** argv) {
+  const int exit_code = sardonyx::cli::run_command(argc, argv);
+  // What was printed may still be in a buffer when the disk is full.
+  if (std::fflush(stdout) != 0 && exit_code == 0) return sardonyx::cli::kExitFailure;
+  return exit_code;
+}
