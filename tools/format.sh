@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 list_files() {
   local folders=() folder
-  for folder in include src apps bindings tests benchmarks third_party; do
+  for folder in include src apps bindings examples tests benchmarks third_party; do
     [ -d "$folder" ] && folders+=("$folder")
   done
   find "${folders[@]}" -type d -name node_modules -prune -o -type f \( -name '*.cc' -o -name '*.h' \) -print0

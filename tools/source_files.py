@@ -2,7 +2,7 @@
 
 import os
 
-FOLDERS = ("include", "src", "apps", "bindings", "tests", "benchmarks", "tools")
+FOLDERS = ("include", "src", "apps", "bindings", "examples", "tests", "benchmarks", "tools")
 SKIPPED = {"build", "node_modules", "__pycache__", ".git", ".cache"}
 
 
