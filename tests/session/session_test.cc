@@ -1,0 +1,254 @@
+// The public C++ interface from the outside: loading, checking of inputs, outputs, cancelling,
+// threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "onnx/proto_builders.h"
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+std::vector<std::byte> bytes_of(const proto::Message& message) {
+  const auto data = message.data();
+  return {data.begin(), data.end()};
+}
+
+// y = Relu(x) * w, x: [batch, 3]; w = {1, 2, 3} may be given as an input.
+proto::Message scaled_relu() {
+  proto::Message g;
+  g.message(1, proto::node("Relu", {"x"}, {"r"}));
+  g.message(1, proto::node("Mul", {"r", "w"}, {"y"}));
+  g.text(2, "scaled");
+  g.message(5, proto::float_tensor("w", {3}, {1, 2, 3}));
+  g.message(11, proto::value("x", 1, {"batch", 3}));
+  g.message(11, proto::value("w", 1, {3}));
+  g.message(12, proto::value("y", 1, {"batch", 3}));
+  proto::Message m = proto::model(g);
+  m.text(2, "session_test");
+  m.message(14, proto::entry("author", "somebody"));
+  return m;
+}
+
+Value floats(const std::vector<int64_t>& shape, const std::vector<float>& values) {
+  return Value::copy_of<float>(values, shape);
+}
+
+std::vector<float> to_vector(const Value& value) {
+  const auto values = value.as<float>();
+  return {values.begin(), values.end()};
+}
+
+// The message of the Error that `call` throws; fails when it throws none or another code.
+template <typename Call>
+std::string message_of(ErrorCode code, Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return "";
+}
+
+void expect_mentions(const std::string& message, const Strings& words) {
+  for (const std::string& word : words) {
+    EXPECT_NE(message.find(word), std::string::npos) << "'" << word << "' in: " << message;
+  }
+}
+
+class SessionTest : public ::testing::Test {
+ protected:
+  std::vector<std::byte> model_ = bytes_of(scaled_relu());
+  Value x_ = floats({2, 3}, {1, -1, 2, 0, 5, -6});
+  const std::vector<float> y_ = {1, 0, 6, 0, 10, 0};
+};
+
+TEST_F(SessionTest, SaysWhatTheModelSays) {
+  const Session session(model_);
+  ASSERT_EQ(session.inputs().size(), 2u);
+  EXPECT_EQ(session.inputs()[0].name, "x");
+  EXPECT_EQ(session.inputs()[0].type, "float[batch,3]");
+  EXPECT_EQ(session.inputs()[0].shape, (std::vector<int64_t>{-1, 3}));
+  EXPECT_EQ(session.inputs()[0].symbols, (Strings{"batch", ""}));
+  EXPECT_FALSE(session.inputs()[0].is_optional);
+  EXPECT_TRUE(session.inputs()[1].is_optional);
+  ASSERT_EQ(session.outputs().size(), 1u);
+  EXPECT_EQ(session.outputs()[0].name, "y");
+  EXPECT_EQ(session.outputs()[0].element_type, ElementType::kFloat);
+  EXPECT_EQ(session.metadata().graph_name, "scaled");
+  EXPECT_EQ(session.metadata().producer_name, "session_test");
+  EXPECT_EQ(session.metadata().custom.at("author"), "somebody");
+  EXPECT_EQ(session.metadata().opset_imports.at(""), 17);
+}
+
+TEST_F(SessionTest, RunsByOrderAndByNameAtEveryLevel) {
+  for (const OptimizationLevel level : {OptimizationLevel::kNone, OptimizationLevel::kBasic,
+                                        OptimizationLevel::kExtended, OptimizationLevel::kAll}) {
+    Options options;
+    options.level = level;
+    const Session session(model_, options);
+    const std::vector<Value> ordered = {x_, Value()};
+    EXPECT_EQ(to_vector(session.run(ordered)[0]), y_);
+    const Strings wanted = {"y"};
+    EXPECT_EQ(to_vector(session.run({{"x", x_}}, wanted)[0]), y_);
+    const Value w = floats({3}, {1, 1, 1});
+    EXPECT_EQ(to_vector(session.run({{"x", x_}, {"w", w}})[0]),
+              (std::vector<float>{1, 0, 2, 0, 5, 0}));
+  }
+}
+
+TEST_F(SessionTest, RefusesWrongInputsAndNamesThem) {
+  const Session session(model_);
+  const auto run = [&](const std::map<std::string, Value>& inputs) { session.run(inputs); };
+  const auto bad = ErrorCode::kInvalidArgument;
+  expect_mentions(message_of(bad, [&] { run({}); }), {"'x'", "float[batch,3]"});
+  expect_mentions(message_of(bad, [&] { run({{"z", x_}}); }), {"'z'", "'x'", "'w'"});
+  expect_mentions(message_of(bad,
+                             [&] {
+                               run({{"x", floats({2, 4}, std::vector<float>(8))}});
+                             }),
+                  {"'x'", "float[2,4]", "float[batch,3]"});
+  expect_mentions(message_of(bad, [&] { run({{"x", floats({3}, {1, 2, 3})}}); }), {"float[3]"});
+  const std::vector<int64_t> integers(6), shape = {2, 3};
+  expect_mentions(message_of(bad,
+                             [&] {
+                               run({{"x", Value::copy_of<int64_t>(integers, shape)}});
+                             }),
+                  {"int64[2,3]", "float[batch,3]"});
+  expect_mentions(message_of(bad, [&] { session.run(std::vector<Value>(3)); }), {"3", "2"});
+  const Strings unknown = {"nothing"};
+  expect_mentions(message_of(bad,
+                             [&] {
+                               session.run({{"x", x_}}, unknown);
+                             }),
+                  {"'nothing'", "'y'"});
+}
+
+TEST_F(SessionTest, WritesIntoTheCallersMemory) {
+  const Session session(model_);
+  std::vector<float> memory(6, -1);
+  const std::vector<int64_t> shape = {2, 3}, other = {3, 2};
+  const std::vector<Value> inputs = {x_, Value()};
+  std::vector<Value> outputs = {
+      Value::view(ElementType::kFloat, shape, memory.data(), memory.size() * sizeof(float))};
+  session.run_into(inputs, outputs);
+  EXPECT_EQ(memory, y_);
+  outputs[0] = Value::view(ElementType::kFloat, other, memory.data(), 24);
+  expect_mentions(
+      message_of(ErrorCode::kInvalidArgument, [&] { session.run_into(inputs, outputs); }),
+      {"'y'", "[2,3]", "[3,2]"});
+}
+
+TEST_F(SessionTest, ReturnsZeroSizeOutputs) {
+  const Session session(model_);
+  const std::vector<Value> results = session.run({{"x", floats({0, 3}, {})}});
+  EXPECT_EQ(results[0].size(), 0u);
+  EXPECT_EQ(results[0].shape()[1], 3);
+}
+
+TEST_F(SessionTest, FixesFreeDimensions) {
+  Options options;
+  options.free_dimensions = {{"batch", 2}};
+  const Session session(model_, options);
+  EXPECT_EQ(session.inputs()[0].shape, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(to_vector(session.run({{"x", x_}})[0]), y_);
+  message_of(ErrorCode::kInvalidArgument, [&] { session.run({{"x", floats({1, 3}, {1, 2, 3})}}); });
+  options.free_dimensions = {{"height", 2}};
+  expect_mentions(message_of(ErrorCode::kInvalidArgument, [&] { Session(model_, options); }),
+                  {"'height'", "'batch'"});
+}
+
+TEST_F(SessionTest, DoesNotNeedItsSourceAfterCreate) {
+  const Session from_memory(model_);
+  std::fill(model_.begin(), model_.end(), std::byte{0});
+  EXPECT_EQ(to_vector(from_memory.run({{"x", x_}})[0]), y_);
+
+  const auto path = std::filesystem::temp_directory_path() / "sardonyx_session_test.onnx";
+  const std::vector<std::byte> bytes = bytes_of(scaled_relu());
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  const Session from_file(path);
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << "";
+  EXPECT_EQ(to_vector(from_file.run({{"x", x_}})[0]), y_);
+  std::filesystem::remove(path);
+}
+
+TEST_F(SessionTest, SaysWhyAModelDoesNotLoad) {
+  message_of(ErrorCode::kNoSuchFile, [] { Session(std::filesystem::path("no/such/model.onnx")); });
+  const std::vector<std::byte> noise(100, std::byte{0xff});
+  message_of(ErrorCode::kInvalidProtobuf, [&] { Session{std::span(noise)}; });
+  proto::Message g;
+  g.message(1, proto::node("Rleu", {"x"}, {"y"}));
+  g.text(2, "typo");
+  g.message(11, proto::value("x", 1, {3}));
+  g.message(12, proto::value("y", 1, {3}));
+  const auto typo = bytes_of(proto::model(g));
+  expect_mentions(message_of(ErrorCode::kNotImplemented, [&] { Session{std::span(typo)}; }),
+                  {"Rleu", "Relu"});
+}
+
+TEST_F(SessionTest, StopsWhenCancelled) {
+  Options options;
+  options.cancel.cancel();
+  message_of(ErrorCode::kModelLoadCanceled, [&] { Session(model_, options); });
+  const Session session(model_);
+  RunOptions run_options;
+  run_options.cancel.cancel();
+  message_of(ErrorCode::kFail, [&] { session.run({{"x", x_}}, {}, run_options); });
+  EXPECT_EQ(to_vector(session.run({{"x", x_}})[0]), y_);
+}
+
+TEST_F(SessionTest, ReportsProgress) {
+  Options options;
+  std::vector<double> seen;
+  options.progress = [&](std::string_view, double done) { seen.push_back(done); };
+  const Session session(model_, options);
+  ASSERT_GE(seen.size(), 3u);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+  EXPECT_EQ(seen.back(), 1.0);
+}
+
+TEST_F(SessionTest, ManyThreadsRunOneSession) {
+  const Session session(model_);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 16; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) wrong += to_vector(session.run({{"x", x_}})[0]) != y_;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(SessionTest, OutputsOutliveTheSession) {
+  Value y;
+  {
+    const Session session(model_);
+    y = session.run({{"x", x_}})[0];
+  }
+  EXPECT_EQ(to_vector(y), y_);
+}
+
+TEST(ValueTest, ChecksSizes) {
+  const std::vector<int64_t> negative = {2, -1}, huge = {INT64_MAX, 8}, shape = {4};
+  message_of(ErrorCode::kInvalidArgument, [&] { Value::tensor(ElementType::kFloat, negative); });
+  message_of(ErrorCode::kInvalidArgument, [&] { Value::tensor(ElementType::kFloat, huge); });
+  float memory[2];
+  message_of(ErrorCode::kInvalidArgument,
+             [&] { Value::view(ElementType::kFloat, shape, memory, sizeof(memory)); });
+  message_of(ErrorCode::kInvalidArgument,
+             [&] { Value::tensor(ElementType::kFloat, shape).as<int64_t>(); });
+}
+
+}  // namespace
+}  // namespace sardonyx
