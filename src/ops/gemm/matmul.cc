@@ -43,6 +43,7 @@ struct FloatState {
   GemmGrid grid;
   int64_t packed_floats = 0;  // of one matrix
   bool private_b = false;     // each chunk packs what it multiplies
+  bool direct = false;        // b is not packed: it serves one or two rows
 };
 
 class FloatKernel final : public Kernel {
@@ -53,6 +54,12 @@ class FloatKernel final : public Kernel {
     auto state = std::make_shared<FloatState>();
     MatmulShape& s = state->shape;
     s = make_matmul_shape(context.input_shape(0), context.input_shape(1));
+    state->direct = s.m <= 2 && s.b_count == s.batch;
+    if (state->direct) {
+      plan.split(s.batch * column_blocks(s), 0.1 * static_cast<double>(s.m * s.k * kColumnBlock));
+      plan.state = std::move(state);
+      return Status::ok();
+    }
     const double each = gemm_nanoseconds(s.m, s.n, s.k);
     const int64_t chunks = worthwhile_chunks(each * static_cast<double>(s.batch));
     state->packed_floats = kernels::packed_b_floats(s.k, s.n, gemm_.nr);
@@ -80,6 +87,10 @@ class FloatKernel final : public Kernel {
     const auto& state = context.state_as<FloatState>();
     const MatmulShape& s = state.shape;
     if (s.batch * s.m * s.n == 0) return Status::ok();
+    if (state.direct) {
+      multiply_rows(context, s);
+      return Status::ok();
+    }
     if (state.private_b) {
       auto* packed = reinterpret_cast<float*>(context.chunk_scratch);
       const Range products = context.part(s.batch);
@@ -106,6 +117,25 @@ class FloatKernel final : public Kernel {
   }
 
  private:
+  static constexpr int64_t kColumnBlock = 256;
+  static int64_t column_blocks(const MatmulShape& s) {
+    return (s.n + kColumnBlock - 1) / kColumnBlock;
+  }
+
+  static void multiply_rows(const RunContext& context, const MatmulShape& s) {
+    const int64_t blocks = column_blocks(s);
+    const Range part = context.part(s.batch * blocks);
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      const int64_t product = i / blocks, first = i % blocks * kColumnBlock;
+      const float* b = context.in<float>(1) + s.b_of(product) * s.k * s.n + first;
+      for (int64_t row = 0; row < s.m; ++row) {
+        plain_product_row(context.in<float>(0) + (s.a_of(product) * s.m + row) * s.k, 1, b, s.n, 1,
+                          s.k, std::min(kColumnBlock, s.n - first),
+                          context.out<float>(0) + (product * s.m + row) * s.n + first);
+      }
+    }
+  }
+
   void pack(const RunContext& context, const FloatState& state, float* packed) const {
     const MatmulShape& s = state.shape;
     const int64_t panels = state.grid.panels();
