@@ -9,7 +9,7 @@ uint32_t encode_float(double value, const FloatFormat& format, bool saturate) {
   const bool negative = std::signbit(value);
   const uint32_t sign = negative ? format.sign_code() : 0;
   if (std::isnan(value)) {
-    if (format.special == Special::kNone) return 0;
+    if (format.special == Special::kNone) return format.sign_code();
     return format.special == Special::kNoSign ? format.nan_code() : sign | format.nan_code();
   }
   const auto overflow = [&]() -> uint32_t {

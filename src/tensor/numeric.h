@@ -48,7 +48,7 @@ inline constexpr FloatFormat kFloat8E5M2Format = {5, 2, 15, FloatFormat::Special
 inline constexpr FloatFormat kFloat8E5M2FNUZFormat = {5, 2, 16, FloatFormat::Special::kNoSign};
 inline constexpr FloatFormat kFloat4E2M1Format = {2, 1, 1, FloatFormat::Special::kNone};
 
-// The code of `value`; NaN has no code in a kNone format and gives 0.
+// The code of `value`; NaN has no code in a kNone format and gives -0.
 uint32_t encode_float(double value, const FloatFormat& format, bool saturate);
 
 // The value of a code; exact for every format above.
@@ -172,7 +172,7 @@ inline int sign_extend(uint8_t code, int bits) {
   return (code ^ sign) - sign;
 }
 
-// float -> integer as every Cast of the runtime does it: truncate, saturate, NaN gives 0.
+// float -> integer of 8 bits and more as every Cast does it: truncate, saturate, NaN gives 0.
 template <typename Int>
 Int truncate_saturate(double value) {
   constexpr double kLow = static_cast<double>(std::numeric_limits<Int>::min());
@@ -182,6 +182,14 @@ Int truncate_saturate(double value) {
   if (!(value > kLow)) return value != value ? Int{0} : std::numeric_limits<Int>::min();
   if (value >= kHigh) return std::numeric_limits<Int>::max();
   return static_cast<Int>(value);
+}
+
+// float -> 4- or 2-bit integer as every Cast does it: truncate, keep the low bits of the two's
+// complement; NaN and infinity give 0. The result holds 8 of them.
+inline uint8_t truncate_low_bits(double value) {
+  // From 2^61 on the low 8 bits are zero; the comparison is false for NaN.
+  if (!(std::fabs(value) < 0x1p61)) return 0;
+  return static_cast<uint8_t>(static_cast<int64_t>(value));
 }
 
 }  // namespace sardonyx

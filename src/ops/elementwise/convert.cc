@@ -79,16 +79,12 @@ void store(DataType type, const Value* values, void* to, int64_t begin, int64_t 
   if (float8) return;
   uint8_t codes[kBlock];
   const int bits = bits_of(type);
-  const bool is_unsigned = type == DataType::kUint4 || type == DataType::kUint2;
-  const double low = is_unsigned ? 0 : -(1 << (bits - 1));
-  const double high = is_unsigned ? (1 << bits) - 1 : (1 << (bits - 1)) - 1;
   for (int64_t i = 0; i < n; ++i) {
     if (type == DataType::kFloat4E2M1) {
       codes[i] = static_cast<uint8_t>(
           encode_float(static_cast<double>(values[i]), kFloat4E2M1Format, true));
     } else if constexpr (std::is_same_v<Value, double>) {
-      codes[i] = static_cast<uint8_t>(
-          truncate_saturate<int8_t>(values[i] != values[i] ? 0 : std::clamp(values[i], low, high)));
+      codes[i] = truncate_low_bits(values[i]);
     } else {
       codes[i] = static_cast<uint8_t>(values[i]);
     }

@@ -1,6 +1,7 @@
 // Conversion of elements between any two of the types that Cast knows. Policy where the standard
-// leaves it open: float to integer truncates and saturates, NaN gives 0; integer to integer keeps
-// the low bits; anything but 0 is true. The same everywhere: folding, runs, every CPU level.
+// leaves it open (docs/numerics.md): float to integer truncates and saturates, to 4 and 2 bits it
+// keeps the low bits instead, NaN gives 0; integer to integer keeps the low bits; anything but 0 is
+// true. The same everywhere: folding, runs, every CPU level.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,11 @@
 // Dropout: a copy of the input and a mask of ones in inference. With training_mode (version 12 on)
 // elements are zeroed with probability `ratio` and the rest scaled; which ones follows from the
-// seed alone.
+// seed alone, as in the reference implementation (numpy's RandomState(seed).uniform).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <random>
 
 #include "ops/op.h"
 #include "ops/typed.h"
@@ -29,12 +30,11 @@ void infer(InferContext& context) {
   context.set_output(1, mask, context.input_shape(0));
 }
 
-// Uniform in [0, 1) from a counter (splitmix64).
-double random_unit(uint64_t seed, uint64_t counter) {
-  uint64_t z = seed * 0xd1342543de82ef95u + (counter + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+// Uniform in [0, 1): 53 bits of two draws.
+double random_unit(std::mt19937& generator) {
+  const uint64_t high = generator() >> 5;
+  const uint64_t low = generator() >> 6;
+  return static_cast<double>(high << 26 | low) * 0x1p-53;
 }
 
 class DropoutKernel final : public Kernel {
@@ -81,10 +81,12 @@ class DropoutKernel final : public Kernel {
     const TensorView& in = context.input(0);
     bool* mask = context.has_output(1) ? context.out<bool>(1) : nullptr;
     const double scale = ratio < 1 ? 1 / (1 - ratio) : 0;
+    // Seeds of 32 bits, all that numpy takes, stay as they are.
+    std::mt19937 generator(static_cast<uint32_t>(params_.seed ^ params_.seed >> 32));
     const bool known = visit_floats(in.type, [&](auto tag) {
       using T = typename decltype(tag)::Type;
       for (int64_t i = 0; i < in.size(); ++i) {
-        const bool keep = random_unit(params_.seed, static_cast<uint64_t>(i)) >= ratio;
+        const bool keep = random_unit(generator) >= ratio;
         const Compute<T> value = to_compute(in.as<T>()[i]) * static_cast<Compute<T>>(scale);
         context.out<T>(0)[i] = from_compute<T>(keep ? value : Compute<T>(0));
         if (mask != nullptr) mask[i] = keep;
