@@ -12,7 +12,24 @@ bool holds_integers(const Tensor& tensor) {
          tensor.type() == DataType::kBool;
 }
 
+void drop_unfit(InferOutput& output) {
+  if (!output.ints || output.type.element == DataType::kUndefined) return;
+  for (Dim& dim : *output.ints) {
+    if (!fits_element(output.type.element, dim)) dim = Dim::unknown();
+  }
+}
+
 }  // namespace
+
+bool fits_element(DataType type, const Dim& dim) {
+  if (!dim.is_known() || type == DataType::kInt64) return true;
+  if (type == DataType::kUint64) return dim.value >= 0;
+  const int bits = type == DataType::kBool ? 1 : bits_of(type);
+  const bool is_unsigned = type == DataType::kUint8 || type == DataType::kUint16 ||
+                           type == DataType::kUint32 || type == DataType::kBool;
+  const int64_t high = (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
+  return dim.value <= high && dim.value >= (is_unsigned ? 0 : -high - 1);
+}
 
 const SymShape& InferContext::input_shape(size_t i) const {
   static const SymShape kNoShape;
@@ -28,7 +45,11 @@ std::optional<Dims> InferContext::input_ints(size_t i) const {
       return std::nullopt;
     }
     Dims dims;
-    for (int64_t value : integer_values(*input.constant)) dims.push_back(Dim(value));
+    // The upper half of uint64 has no Dim.
+    const bool wide = input.constant->type() == DataType::kUint64;
+    for (int64_t value : integer_values(*input.constant)) {
+      dims.push_back(wide && value < 0 ? Dim::unknown() : Dim(value));
+    }
     return dims;
   }
   const std::optional<Shape> shape = to_shape(input.type->shape);
@@ -41,7 +62,9 @@ std::optional<Dims> InferContext::input_ints(size_t i) const {
 std::optional<SmallVector<int64_t, 8>> InferContext::input_known_ints(size_t i) const {
   if (!has_input(i)) return std::nullopt;
   if (const Tensor* constant = inputs_[i].constant) {
-    if (holds_integers(*constant)) return integer_values(*constant);
+    if (holds_integers(*constant) && constant->type() != DataType::kUint64) {
+      return integer_values(*constant);
+    }
   }
   const std::optional<Dims> dims = input_ints(i);
   if (!dims) return std::nullopt;
@@ -68,13 +91,15 @@ std::optional<SmallVector<double, 8>> InferContext::input_floats(size_t i) const
 }
 
 void InferContext::set_output(size_t i, ValueType type) {
-  if (i < outputs_.size()) outputs_[i].type = std::move(type);
+  if (i >= outputs_.size()) return;
+  outputs_[i].type = std::move(type);
+  drop_unfit(outputs_[i]);
 }
 
 void InferContext::set_output_ints(size_t i, Dims elements) {
-  if (i < outputs_.size() && elements.size() <= kMaxTrackedInts) {
-    outputs_[i].ints = std::move(elements);
-  }
+  if (i >= outputs_.size() || elements.size() > kMaxTrackedInts) return;
+  outputs_[i].ints = std::move(elements);
+  drop_unfit(outputs_[i]);
 }
 
 std::vector<ValueType> InferContext::infer_subgraph(const Graph& body,

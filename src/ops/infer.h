@@ -23,6 +23,9 @@ struct InferInput {
   const Dims* ints = nullptr;        // its elements as Dims, when tracked (also set for constants)
 };
 
+// Can an element of `type` hold `dim`, when it is a known number?
+bool fits_element(DataType type, const Dim& dim);
+
 struct InferOutput {
   ValueType type;
   std::optional<Dims> ints;
@@ -73,6 +76,7 @@ class InferContext {
   void set_output(size_t i, DataType element, SymShape shape) {
     set_output(i, ValueType::tensor(element, std::move(shape)));
   }
+  // Numbers that the element type cannot hold become unknown.
   void set_output_ints(size_t i, Dims elements);
 
   std::vector<ValueType> infer_subgraph(const Graph& body, std::span<const ValueType> inputs) const;

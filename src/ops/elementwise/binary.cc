@@ -111,17 +111,6 @@ class FoldKernel final : public Kernel {
   int64_t width_;
 };
 
-// Does a known number fit the element type that will hold it?
-bool fits(DataType type, const Dim& dim) {
-  if (!dim.is_known() || type == DataType::kInt64) return true;
-  const int bits = bits_of(type);
-  if (type == DataType::kUint64) return dim.value >= 0;
-  const bool is_unsigned = type == DataType::kUint8 || type == DataType::kUint16 ||
-                           type == DataType::kUint32 || type == DataType::kBool;
-  const int64_t high = (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
-  return dim.value <= high && dim.value >= (is_unsigned ? 0 : -high - 1);
-}
-
 // The elements of a op b when one has one element or both have the same number.
 void track(InferContext& context, DataType element, DimRule rule, size_t first, size_t second,
            std::optional<Dims>& result) {
@@ -137,7 +126,7 @@ void track(InferContext& context, DataType element, DimRule rule, size_t first, 
   for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
     const Dim dim =
         rule(context.dims(), (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
-    dims.push_back(fits(element, dim) ? dim : Dim::unknown());
+    dims.push_back(fits_element(element, dim) ? dim : Dim::unknown());
   }
   result = std::move(dims);
 }

@@ -85,7 +85,8 @@ std::string format_number(double value, DataType type) {
   const double magnitude = std::fabs(value);
   Digits number = shortest_digits(magnitude, type);
   std::string& digits = number.digits;
-  if (magnitude < 1e-4 || magnitude >= 1e16) {
+  // numpy's bounds of the plain notation.
+  if (magnitude < 1e-4 || magnitude >= (type == DataType::kFloat16 ? 1e3 : 1e16)) {
     std::string text = sign + digits[0];
     if (digits.size() > 1) text += '.' + digits.substr(1);
     text += number.exponent < 0 ? "e-" : "e+";

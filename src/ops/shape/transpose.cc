@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/transpose/transpose.h"
 #include "ops/op.h"
 #include "ops/shape/strided_copy.h"
 #include "tensor/numeric.h"
@@ -57,19 +58,53 @@ void infer(InferContext& context) {
   context.set_output(0, context.input_element(0), std::move(output));
 }
 
-StridedCopy plan_transpose(const ResolveContext& context, const Node& node) {
+StridedCopy plan_transpose(const ResolveContext& context) {
   const Shape& input = context.input_shape(0);
   const SmallVector<int64_t, 6> own = row_major_strides(input);
-  const std::optional<Permutation> permutation = permutation_of(node, input.size());
+  const std::optional<Permutation> permutation = permutation_of(context.node(), input.size());
   SmallVector<int64_t, 6> strides;
   for (size_t axis : *permutation) strides.push_back(own[axis]);
   return plan_strided_copy(context.output_shape(0), strides);
 }
 
-class TransposeKernel final : public StridedCopyKernel {
+// Elements of 1 to 16 bytes, by the kernel library.
+class TransposeKernel final : public Kernel {
+ public:
+  explicit TransposeKernel(Isa isa) : kernels_(kernels::transpose_kernels(isa)) {}
+
+  Status resolve(const ResolveContext& context, StepPlan& plan) const override {
+    const Shape& input = context.input_shape(0);
+    const std::optional<Permutation> permutation = permutation_of(context.node(), input.size());
+    const SmallVector<int64_t, 6> perm(permutation->begin(), permutation->end());
+    auto transpose = std::make_shared<kernels::TransposePlan>();
+    if (!kernels::make_transpose_plan(input, perm, bits_of(context.input_type(0)) / 8,
+                                      transpose.get())) {
+      return Status(ErrorCode::kNotImplemented,
+                    fmt::format("Transpose of more than {} axes", kernels::kMaxTransposeRank));
+    }
+    const double elements = static_cast<double>(element_count(input));
+    const double cost =
+        elements / static_cast<double>(kCopyUnit) * copy_nanoseconds(context.input_type(0));
+    plan.split(transpose->units,
+               cost / static_cast<double>(std::max<int64_t>(1, transpose->units)));
+    plan.state = std::move(transpose);
+    return Status::ok();
+  }
+  Status run(const RunContext& context) const override {
+    const auto& plan = context.state_as<kernels::TransposePlan>();
+    const Range part = context.part(plan.units);
+    kernels_.run(plan, context.input(0).data, context.output(0).data, part.begin, part.end);
+    return Status::ok();
+  }
+
+ private:
+  const kernels::TransposeKernels& kernels_;
+};
+
+class StringTransposeKernel final : public StridedCopyKernel {
  protected:
   Status plan_copy(const ResolveContext& context, StridedCopy& copy) const override {
-    copy = plan_transpose(context, context.node());
+    copy = plan_transpose(context);
     return Status::ok();
   }
 };
@@ -78,7 +113,7 @@ class TransposeKernel final : public StridedCopyKernel {
 class SubByteTransposeKernel final : public Kernel {
  public:
   Status resolve(const ResolveContext& context, StepPlan& plan) const override {
-    auto copy = std::make_shared<StridedCopy>(plan_transpose(context, context.node()));
+    auto copy = std::make_shared<StridedCopy>(plan_transpose(context));
     plan.scratch_bytes = 2 * copy->elements;
     plan.state = std::move(copy);
     return Status::ok();
@@ -97,7 +132,10 @@ class SubByteTransposeKernel final : public Kernel {
 
 std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
   if (is_sub_byte(context.input_element(0))) return std::make_unique<SubByteTransposeKernel>();
-  return std::make_unique<TransposeKernel>();
+  if (context.input_element(0) == DataType::kString) {
+    return std::make_unique<StringTransposeKernel>();
+  }
+  return std::make_unique<TransposeKernel>(context.isa);
 }
 
 }  // namespace
