@@ -40,8 +40,12 @@ class Inliner {
   // Nodes that came out of a call at `depth` are at depth + 1.
   void run(Graph& graph, int depth) {
     bool changed = false;
+    // A stack, first node on top, so that bodies are added in the order of their calls.
     std::vector<std::pair<NodeId, int>> pending;
-    for (NodeId id : graph.order()) pending.emplace_back(id, depth);
+    const auto push = [&](const std::vector<NodeId>& ids, int level) {
+      for (size_t i = ids.size(); i-- > 0;) pending.emplace_back(ids[i], level);
+    };
+    push(graph.order(), depth);
     while (!pending.empty()) {
       const auto [id, at] = pending.back();
       pending.pop_back();
@@ -56,7 +60,7 @@ class Inliner {
                     fmt::format("{}: functions call each other more than {} deep (recursion?)",
                                 describe(graph.node(id)), kMaxCallDepth));
       }
-      for (NodeId fresh : expand(graph, id, *function)) pending.emplace_back(fresh, at + 1);
+      push(expand(graph, id, *function), at + 1);
       changed = true;
     }
     if (changed) graph.sort();
