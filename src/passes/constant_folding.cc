@@ -5,8 +5,8 @@
 // PipelineOptions::fold_dequantize).
 // Size: one result may take at most twice the bytes of its inputs or 1 MiB, whichever is more, and
 // all results of a pipeline together may outgrow their inputs by 64 MiB. The size is known from
-// inference before anything is computed, so ConstantOfShape of [2^40] costs nothing. A result of
-// data-dependent shape (NonZero, Unique) is at most a few times its inputs and is not asked ahead.
+// inference before anything is computed, so ConstantOfShape of [2^40] costs nothing. The size of a
+// data-dependent shape (NonZero, Unique) is not known ahead; those take small inputs only.
 #include <algorithm>
 
 #include "ops/run_node.h"
@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kName = "constant_folding";
 constexpr int64_t kAlwaysAllowedBytes = int64_t{1} << 20;
+constexpr int64_t kDataDependentInputBytes = int64_t{64} << 10;
 constexpr int64_t kMaxInputGrowth = 2;
 constexpr int64_t kMaxTotalGrowthBytes = int64_t{64} << 20;
 
@@ -64,7 +65,7 @@ const char* reason_against(const Graph& graph, const Node& node, const OpDef& op
   if (op.has(kNoFold)) return "not to be folded";
   if (is_quantisation(node) && !context.options().fold_dequantize) return "quantisation";
   const int64_t given = input_bytes(graph, node);
-  if (op.has(kDataDependentShape)) return given <= kAlwaysAllowedBytes ? nullptr : "size";
+  if (op.has(kDataDependentShape)) return given <= kDataDependentInputBytes ? nullptr : "size";
   const std::optional<int64_t> bytes = output_bytes(graph, node);
   if (!bytes) return "size is not known";
   if (*bytes > std::max(kMaxInputGrowth * given, kAlwaysAllowedBytes)) return "size";
@@ -89,7 +90,7 @@ void fold_constants(Graph& graph, PassContext& context) {
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr || node.is("Constant")) continue;
     if (const char* reason = reason_against(graph, node, *op, context)) {
-      context.reject(kName, reason);
+      context.reject(kName, reason, graph, id);
       continue;
     }
     if (!context.edits_left()) return;
@@ -98,7 +99,8 @@ void fold_constants(Graph& graph, PassContext& context) {
       results = evaluate(graph, node);
     } catch (const Error& error) {
       // Whatever is wrong is told when the node is prepared or run; it may never be.
-      context.reject(kName, error.code() == ErrorCode::kNotImplemented ? "no kernel" : "failed");
+      context.reject(kName, error.code() == ErrorCode::kNotImplemented ? "no kernel" : "failed",
+                     graph, id);
       continue;
     }
     if (!context.take_edit(kName, node)) return;

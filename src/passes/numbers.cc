@@ -21,6 +21,7 @@ std::vector<double> decode_all(const Tensor& tensor) {
 
 std::optional<std::vector<double>> read_numbers(const Tensor& tensor) {
   switch (tensor.type()) {
+    case DataType::kBool:
     case DataType::kUint8:
       return widen_all<uint8_t>(tensor);
     case DataType::kInt8:

@@ -17,10 +17,10 @@ std::optional<std::vector<double>> read_floats(const Tensor& tensor);
 std::optional<Tensor> write_floats(DataType type, const Shape& shape,
                                    std::span<const double> values);
 
-// The one element of a defined tensor of a floating or integer type; nullopt otherwise.
+// The one element of a defined tensor of a floating, integer or bool type; nullopt otherwise.
 std::optional<double> scalar_of(const Tensor& tensor);
 
-// Are all elements of a floating or integer tensor equal to `value`? False for an empty one.
+// Are all elements of a floating, integer or bool tensor equal to `value`? False for an empty one.
 bool all_equal(const Tensor& tensor, double value);
 
 }  // namespace sardonyx::rules

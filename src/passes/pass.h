@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -84,7 +85,8 @@ class PassContext {
   bool take_edit(std::string_view name, const Node& at);
   bool edits_left() const { return options_.max_edits < 0 || edits_done() < options_.max_edits; }
   int64_t edits_done() const { return report_.edits_done; }
-  void reject(std::string_view name, std::string_view reason);
+  // Counts once for a node, however often it is tried.
+  void reject(std::string_view name, std::string_view reason, const Graph& graph, NodeId at);
   void add_time(std::string_view name, int64_t nanoseconds);
   void check_cancelled() const;
 
@@ -97,6 +99,7 @@ class PassContext {
   const PipelineOptions& options_;
   PipelineReport& report_;
   std::unordered_map<std::string, size_t> rows_;
+  std::set<std::tuple<size_t, const Graph*, NodeId>> rejected_;
 };
 
 // One pass. `function` works on one graph; the runner calls it for the model's graph and for every

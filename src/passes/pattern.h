@@ -172,6 +172,14 @@ struct Rule {
   bool exact = true;  // up to rounding; others need PipelineOptions::allow_inexact
 };
 
+// The match of a pattern at output 0 of `root`. `found_but_shared`: there would be one but for
+// other users of its inner values.
+std::optional<Match> find_match(const Graph& graph, NodeId root, const Pattern& pattern,
+                                bool& found_but_shared);
+
+// Operators that a pattern's root may be. The views live as long as the pattern.
+std::vector<std::string_view> root_names(const Pattern& pattern);
+
 // Tries the rules, in order, on every node of the graph, new nodes included.
 void apply_rules(Graph& graph, PassContext& context, std::span<const Rule> rules);
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "ops/resolve.h"
 #include "passes/passes.h"
 #include "passes/rules/rules.h"
 
@@ -13,9 +12,10 @@ using Level = OptimizationLevel;
 const std::vector<rules::Rule>& all_rules() {
   static const std::vector<rules::Rule> all = [] {
     std::vector<rules::Rule> rows;
-    for (const auto table : {rules::noop_rules(), rules::shape_rules(), rules::arithmetic_rules(),
-                             rules::conv_rules(), rules::gemm_rules(), rules::activation_rules(),
-                             rules::gelu_rules(), rules::norm_rules(), rules::fused_rules()}) {
+    for (const auto table :
+         {rules::noop_rules(), rules::shape_rules(), rules::arithmetic_rules(), rules::conv_rules(),
+          rules::conv_input_rules(), rules::gemm_rules(), rules::activation_rules(),
+          rules::gelu_rules(), rules::norm_rules(), rules::fused_rules()}) {
       rows.insert(rows.end(), table.begin(), table.end());
     }
     return rows;
@@ -65,8 +65,6 @@ std::vector<Phase> fused() {
 void rewrite(Graph& graph, PassContext& context) {
   rules::apply_rules(graph, context, all_rules());
 }
-
-void infer_again(Graph& graph, PassContext&) { infer_graph(graph); }
 
 std::vector<Phase> pipeline_of(Stage stage) {
   return stage == Stage::kCanonical ? canonical() : fused();

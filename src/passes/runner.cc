@@ -93,8 +93,11 @@ bool PassContext::take_edit(std::string_view name, const Node& at) {
   return true;
 }
 
-void PassContext::reject(std::string_view name, std::string_view reason) {
-  ++row(name).rejected[std::string(reason)];
+void PassContext::reject(std::string_view name, std::string_view reason, const Graph& graph,
+                         NodeId at) {
+  PassReport& pass = row(name);
+  const auto index = static_cast<size_t>(&pass - report_.passes.data());
+  if (rejected_.emplace(index, &graph, at).second) ++pass.rejected[std::string(reason)];
 }
 
 void PassContext::add_time(std::string_view name, int64_t nanoseconds) {

@@ -1,5 +1,5 @@
-// Constant arithmetic around Conv and ConvTranspose moves into their weights and bias; zero padding
-// moves into their pads. Equal up to rounding of the weights.
+// Constant arithmetic after Conv and ConvTranspose moves into their weights and bias. Equal up to
+// rounding of the weights.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace sardonyx::rules {
 namespace {
 
-constexpr Var x{0}, w{1}, b{2}, conv{3}, c{4}, scale{5}, shift{6}, mean{7}, variance{8}, pads{9};
+constexpr Var x{0}, w{1}, b{2}, conv{3}, c{4}, scale{5}, shift{6}, mean{7}, variance{8};
 
 Pattern convolution() {
   return one_of({op("Conv|ConvTranspose", {x, constant(w), constant(b)}).as(conv),
@@ -129,57 +129,6 @@ ValueId fold_add(Rewrite& r) {
   return emit_conv(r, r[w], bias);
 }
 
-// --- Pad -----------------------------------------------------------------------------------------
-
-// The pads of a constant Pad by zero, first all begins, then all ends; nullopt otherwise.
-std::optional<std::vector<int64_t>> zero_pads(const Graph& graph, const Node& node) {
-  if (node.attributes.get_string("mode", "constant") != "constant") return std::nullopt;
-  if (node.version < 11) {
-    if (node.attributes.get_float("value", 0) != 0) return std::nullopt;
-    return node.attributes.get_ints("pads", node.attributes.get_ints("paddings"));
-  }
-  const Tensor& tensor = graph.value(node.input(1)).constant;
-  if (!tensor.is_defined() || node.input(3) != ValueId::kNone) return std::nullopt;
-  if (node.input(2) != ValueId::kNone && !all_equal(graph.value(node.input(2)).constant, 0)) {
-    return std::nullopt;
-  }
-  const auto values = integer_values(tensor);
-  return std::vector<int64_t>(values.begin(), values.end());
-}
-
-const char* check_pad(const Match& m) {
-  const auto values = zero_pads(m.graph(), m.node(pads));
-  if (!values) return "not constant zeros";
-  const std::string auto_pad = m.root().attributes.get_string("auto_pad", "NOTSET");
-  if (auto_pad != "NOTSET" && auto_pad != "VALID") return "auto_pad";
-  if (!m.rank(x) || values->size() != 2 * *m.rank(x) || *m.rank(x) < 3) return "rank";
-  const size_t rank = *m.rank(x);
-  for (size_t axis : {size_t{0}, size_t{1}, rank, rank + 1}) {
-    if ((*values)[axis] != 0) return "not spatial";
-  }
-  const bool negative =
-      std::any_of(values->begin(), values->end(), [](int64_t p) { return p < 0; });
-  return negative ? "negative" : nullptr;
-}
-
-ValueId fold_pad(Rewrite& r) {
-  const std::vector<int64_t> added = *zero_pads(r.graph(), r.node(pads));
-  const size_t rank = *r.rank(x);
-  Attributes attributes = r.root().attributes;
-  std::vector<int64_t> merged = attributes.get_ints("pads");
-  if (attributes.get_string("auto_pad", "NOTSET") == "VALID") merged.clear();
-  merged.resize(2 * (rank - 2), 0);
-  for (size_t i = 0; i < rank - 2; ++i) {
-    merged[i] += added[2 + i];
-    merged[rank - 2 + i] += added[rank + 2 + i];
-  }
-  attributes.erase("auto_pad");
-  attributes.set("pads", merged);
-  ValueIds inputs = r.root().inputs;
-  inputs[0] = r[x];
-  return r.emit({"Conv", r.root().version}, inputs, std::move(attributes));
-}
-
 }  // namespace
 
 std::span<const Rule> conv_rules() {
@@ -190,8 +139,6 @@ std::span<const Rule> conv_rules() {
        check_batch_norm, fold_batch_norm},
       {"conv_mul", op("Mul", {convolution(), constant(c)}), check_per_channel, fold_mul},
       {"conv_add", op("Add", {convolution(), constant(c)}), check_per_channel, fold_add},
-      {"conv_pad", op("Conv", {op("Pad", {x}).with_more_inputs().as(pads)}).with_more_inputs(),
-       check_pad, fold_pad},
   };
   return rules;
 }

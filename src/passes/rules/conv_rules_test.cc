@@ -56,7 +56,30 @@ TEST(ConvRules, Not) {
   EXPECT_EQ(rewritten(15, graph("c = Conv(x, w, b)  m = Mul(c, row)  y = Mul(m, c)")).nodes(), 3);
 }
 
+TEST(ConvRules, ArithmeticBefore) {
+  const std::string head =
+      "g (float[N,4,6,6] x) => (float[N,4,M,M] y) <float[4,2,3,3] w = {0.1, -0.2, 0.3, 0.7, ...}, "
+      "float[4] b = {1, -1, 0.5, 2}, float[1,4,1,1] row = {1, -2, 0.5, 3}, float[1] one = {3}> {\n";
+  for (const char* constant : {"row", "one"}) {
+    for (const char* bias : {"", ", b"}) {
+      for (const char* op : {"Mul", "Add"}) {
+        const std::string lines = std::string("a = ") + op + "(x, " + constant +
+                                  ")  y = Conv <group = 2> (a, w" + bias + ") }";
+        EXPECT_EQ(rewritten(15, head + lines, Stage::kCanonical, {}, 1e-5).nodes(), 1) << lines;
+      }
+    }
+  }
+  const std::string padded = "Conv <group = 2, pads = [1, 1, 1, 1]> (a, w, b) }";
+  EXPECT_EQ(
+      rewritten(15, head + "a = Mul(x, row)  y = " + padded, Stage::kCanonical, {}, 1e-5).nodes(),
+      1);
+  EXPECT_EQ(
+      rewritten(15, head + "a = Add(x, row)  y = " + padded, Stage::kCanonical, {}, 1e-5).nodes(),
+      2);
+}
+
 TEST(ConvRules, Pad) {
+  SDX_NEEDS_OP("Pad");
   const std::string head =
       "g (float[N,2,4,4] x) => (float[N,1,3,4] y) <float[1,2,3,3] w = {0.1, -0.4, 0.2, ...}, "
       "int64[8] p = {0, 0, 1, 0, 0, 0, 0, 2}, int64[8] q = {0, 1, 0, 0, 0, -1, 1, 2}, "

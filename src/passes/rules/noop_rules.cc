@@ -39,9 +39,7 @@ const char* all_are(const Match& m) {
 bool is_inference_dropout(const Graph& graph, const Node& node) {
   if (node.version < 7) return node.attributes.get_int("is_test", 0) != 0;
   const ValueId training = node.input(2);
-  return training == ValueId::kNone || all_equal(graph.value(training).constant, 0) ||
-         (graph.value(training).is_constant() &&
-          integer_values(graph.value(training).constant)[0] == 0);
+  return training == ValueId::kNone || all_equal(graph.value(training).constant, 0);
 }
 
 bool has_positive_steps(const Graph& graph, const Node& node) {

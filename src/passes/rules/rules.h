@@ -12,6 +12,7 @@ std::span<const Rule> noop_rules();
 std::span<const Rule> shape_rules();
 std::span<const Rule> arithmetic_rules();
 std::span<const Rule> conv_rules();
+std::span<const Rule> conv_input_rules();
 std::span<const Rule> gemm_rules();
 std::span<const Rule> activation_rules();
 std::span<const Rule> gelu_rules();

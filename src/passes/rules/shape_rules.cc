@@ -17,7 +17,24 @@ std::vector<int64_t> perm_of(const Node& node, size_t rank) {
   return perm;
 }
 
-const char* known_rank(const Match& m) { return m.rank(x) ? nullptr : "unknown rank"; }
+bool is_permutation(const std::vector<int64_t>& perm, size_t rank) {
+  std::vector<bool> seen(rank, false);
+  for (int64_t axis : perm) {
+    if (axis < 0 || axis >= static_cast<int64_t>(rank) || seen[static_cast<size_t>(axis)]) {
+      return false;
+    }
+    seen[static_cast<size_t>(axis)] = true;
+  }
+  return perm.size() == rank;
+}
+
+const char* check_perms(const Match& m) {
+  if (!m.rank(x)) return "unknown rank";
+  const size_t rank = *m.rank(x);
+  const bool valid = is_permutation(perm_of(m.node(inner), rank), rank) &&
+                     is_permutation(perm_of(m.root(), rank), rank);
+  return valid ? nullptr : "no permutation";
+}
 
 ValueId merge_transposes(Rewrite& r) {
   const std::vector<int64_t> first = perm_of(r.node(inner), *r.rank(x));
@@ -70,7 +87,7 @@ const char* shape_is_computed(const Match& m) {
 
 std::span<const Rule> shape_rules() {
   static const std::vector<Rule> rules = {
-      {"transpose_chain", op("Transpose", {op("Transpose", {x}).as(inner).shared()}), known_rank,
+      {"transpose_chain", op("Transpose", {op("Transpose", {x}).as(inner).shared()}), check_perms,
        merge_transposes},
       {"reshape_chain",
        op(kReshapes, {op(kReshapes, {x}).with_more_inputs().shared()}).with_more_inputs(), nullptr,

@@ -41,6 +41,17 @@ TEST(ShapeRules, ComputedShapeThatIsKnownInAllButOnePlace) {
   EXPECT_EQ(result.nodes(), 1) << print(*result.model->graph);
 }
 
+TEST(ShapeRules, DimensionsThatInferenceCannotTell) {
+  // Sizes of x and z may differ (one of them 1); the sum's own dimensions are what Shape gives.
+  const Rewritten result =
+      rewritten(17,
+                "g (float[N,12] x, float[M,12] z) => (float[A,B,C] y) <int64[1] zero = {0}, "
+                "int64[1] one = {1}, int64[2] rest = {3, 4}> {\n"
+                "a = Add(x, x)  b = Add(a, a)  s = Shape(b)  n = Slice(s, zero, one) "
+                "t = Concat <axis = 0> (n, rest)  y = Reshape(b, t) }");
+  EXPECT_EQ(result.count("Shape"), 0) << print(*result.model->graph);
+}
+
 TEST(ShapeRules, GemmTakesTransposeAndC) {
   const Rewritten result = rewritten(
       17,
