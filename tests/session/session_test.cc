@@ -16,7 +16,7 @@ namespace {
 using Strings = std::vector<std::string>;
 
 std::vector<std::byte> bytes_of(const proto::Message& message) {
-  const auto data = message.data();
+  const auto data = message.result();
   return {data.begin(), data.end()};
 }
 
