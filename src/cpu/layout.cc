@@ -150,7 +150,7 @@ void lower_layout(Graph& graph, PassContext& context, const Target& target) {
                                   [&](const Row& r) { return node.is(r.op, r.domain); });
     if (row == std::end(kRows)) continue;
     const char* reason = row->converter(pass, id, {context, node});
-    if (reason != nullptr && *reason != '\0') context.reject(kName, reason);
+    if (reason != nullptr && *reason != '\0') context.reject(kName, reason, graph, id);
     if (!context.edits_left()) break;
   }
   pass.finish();

@@ -73,7 +73,7 @@ void lower_node(Graph& graph, PassContext& context, const Target& target, NodeId
   const Node node = graph.node(id);
   Product product;
   if (const char* reason = read_product(graph, node, product)) {
-    return context.reject(kName, reason);
+    return context.reject(kName, reason, graph, id);
   }
   if (!context.take_edit(kName, node)) return;
   const int64_t nr = kernels::gemm_kernels(target.isa).nr;
