@@ -9,7 +9,7 @@
 namespace sardonyx {
 
 ValueId Graph::add_value(std::string_view value_name, ValueType type) {
-  Value& value = values_.emplace_back();
+  GraphValue& value = values_.emplace_back();
   value.name = value_name;
   value.type = std::move(type);
   return static_cast<ValueId>(values_.size() - 1);
@@ -50,7 +50,7 @@ NodeId Graph::add_node(Node node) {
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == ValueId::kNone) continue;
-    Value& out = value(node.outputs[i]);
+    GraphValue& out = value(node.outputs[i]);
     out.producer = id;
     out.output_index = static_cast<int>(i);
     out.alive = true;
@@ -121,7 +121,7 @@ void Graph::replace_uses(ValueId from, ValueId to) {
 }
 
 void Graph::make_constant(ValueId id, Tensor tensor) {
-  Value& target = value(id);
+  GraphValue& target = value(id);
   target.type = ValueType::tensor(tensor.type(), to_dims(tensor.shape()));
   target.constant = std::move(tensor);
   const NodeId producer = target.producer;

@@ -37,9 +37,6 @@ struct GraphValue {
 
   bool is_constant() const { return constant.is_defined(); }
 };
-#ifndef SDX_NO_IR_VALUE_ALIAS
-using Value = GraphValue;
-#endif
 
 struct Node {
   std::string domain;  // "" is ai.onnx

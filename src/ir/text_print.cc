@@ -193,7 +193,7 @@ void Printer::values(const Graph& graph, const Names& names) {
   indent_ += 2;
   for (size_t i = 0; i < graph.value_count(); ++i) {
     const auto id = static_cast<ValueId>(i);
-    const Value& value = graph.value(id);
+    const GraphValue& value = graph.value(id);
     if (!value.alive || !value.is_constant()) continue;
     begin();
     text_ += fmt::format("{}{} {} = {}", name_of(value.constant.type()),
@@ -202,7 +202,7 @@ void Printer::values(const Graph& graph, const Names& names) {
   }
   for (size_t i = 0; options_.value_types && i < graph.value_count(); ++i) {
     const auto id = static_cast<ValueId>(i);
-    const Value& value = graph.value(id);
+    const GraphValue& value = graph.value(id);
     if (!value.alive || value.producer == NodeId::kNone || graph.is_output(id) ||
         value.type.kind == ValueType::Kind::kUnknown) {
       continue;

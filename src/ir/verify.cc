@@ -72,7 +72,7 @@ class Verifier {
     }
     for (size_t i = 0; i < graph_.value_count(); ++i) {
       const auto id = static_cast<ValueId>(i);
-      const Value& value = graph_.value(id);
+      const GraphValue& value = graph_.value(id);
       if (!value.alive || !value.is_constant()) continue;
       if (value.producer != NodeId::kNone) {
         fail("value {} is a constant and the result of {}", label(id),
@@ -133,7 +133,7 @@ class Verifier {
       const ValueId out = node.outputs[i];
       if (out == ValueId::kNone) continue;
       check_id(out, "an output of a node");
-      const Value& value = graph_.value(out);
+      const GraphValue& value = graph_.value(out);
       if (value.producer != id || value.output_index != static_cast<int>(i)) {
         fail("value {} is output {} of {} but does not name it as its producer", label(out), i,
              describe(node));
@@ -155,7 +155,7 @@ class Verifier {
     std::unordered_set<std::string> names;
     for (size_t i = 0; i < graph_.value_count(); ++i) {
       const auto id = static_cast<ValueId>(i);
-      const Value& value = graph_.value(id);
+      const GraphValue& value = graph_.value(id);
       if (!value.alive) continue;
       if (!value.name.empty() && !names.insert(value.name).second) {
         fail("two values have the name '{}'", value.name);

@@ -364,7 +364,7 @@ void GraphReader::add_outputs(GraphScope& scope, const Parts& parts, bool is_mai
                          info.name, scope.graph().name));
     }
     scope.graph().add_output(*id);
-    const Value& value = scope.graph().value(*id);
+    const GraphValue& value = scope.graph().value(*id);
     if (!info.has_type || (value.producer == NodeId::kNone)) continue;
     scope.graph().value(*id).type = read_type(info.type, rule, info.name, *dims_);
   }

@@ -100,7 +100,7 @@ class Inliner {
       if (inner == ValueId::kNone) return ValueId::kNone;
       ValueId& outer = at(inner);
       if (outer == kUnmapped) {
-        const Value& value = body.value(inner);
+        const GraphValue& value = body.value(inner);
         const std::string name = unique_name(graph, prefix + value.name);
         outer = value.is_constant() ? graph.add_constant(name, value.constant)
                                     : graph.add_value(name, value.type);

@@ -100,7 +100,7 @@ class Resolver {
     std::vector<const ValueType*> input_types(node.inputs.size(), nullptr);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (node.inputs[i] == ValueId::kNone) continue;
-      const Value& value = graph.value(node.inputs[i]);
+      const GraphValue& value = graph.value(node.inputs[i]);
       input_types[i] = &value.type;
       inputs[i] = {&value.type, value.is_constant() ? &value.constant : nullptr,
                    value.ints ? &*value.ints : nullptr};
@@ -126,7 +126,7 @@ class Resolver {
 
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (node.outputs[i] == ValueId::kNone) continue;
-      Value& value = graph.value(node.outputs[i]);
+      GraphValue& value = graph.value(node.outputs[i]);
       value.type = merge_types(outputs[i].type, value.type);
       value.ints = std::move(outputs[i].ints);
     }
@@ -145,8 +145,8 @@ class Resolver {
   std::vector<ValueType> run_body(const Graph& outer, const Node& node, Graph& body,
                                   std::span<const ValueType> types) const {
     for (const Capture& capture : body.captures()) {
-      const Value& from = outer.value(node.captures[static_cast<size_t>(capture.index)]);
-      Value& to = body.value(capture.inner);
+      const GraphValue& from = outer.value(node.captures[static_cast<size_t>(capture.index)]);
+      GraphValue& to = body.value(capture.inner);
       to.type = from.type;
       to.ints = from.ints;
       if (!to.ints && from.is_constant()) {
@@ -157,7 +157,7 @@ class Resolver {
     }
     const std::vector<ValueId>& inputs = body.inputs();
     for (size_t i = 0; i < inputs.size() && i < types.size(); ++i) {
-      Value& input = body.value(inputs[i]);
+      GraphValue& input = body.value(inputs[i]);
       input.type = merge_types(types[i], input.type);
     }
     run(body);

@@ -9,7 +9,7 @@
 namespace sardonyx {
 namespace {
 
-const Value& output(const Model& model, size_t i = 0) {
+const GraphValue& output(const Model& model, size_t i = 0) {
   return model.graph->value(model.graph->outputs()[i]);
 }
 

@@ -81,7 +81,7 @@ void check_types(const OpCase& c) {
   }
   const NodeId id = model.graph->add_node(node);
   resolve_model(model);
-  const auto value = [&](const std::string& name) -> const Value& {
+  const auto value = [&](const std::string& name) -> const GraphValue& {
     return model.graph->value(model.graph->node(id).outputs[output_of(c, name)]);
   };
   for (const auto& [name, type] : c.inferred) {
