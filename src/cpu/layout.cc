@@ -45,6 +45,12 @@ constexpr Row kRows[] = {
     {"Concat", convert_concat},
 };
 
+const Row* find_row(const Node& node) {
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                [&](const Row& r) { return node.is(r.op, r.domain); });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
 // The input of a Transpose with this permutation that makes `id`; kNone otherwise.
 ValueId transposed_from(const Graph& graph, ValueId id, const std::vector<int64_t>& permutation) {
   const NodeId producer = graph.value(id).producer;
@@ -110,6 +116,17 @@ void LayoutPass::convert(NodeId node, ValueId twin, int64_t channels) {
   done_.push_back(node);
 }
 
+void LayoutPass::replace(NodeId node, ValueId result) {
+  replace_value(graph_, graph_.node(node).output(0), result);
+  graph_.remove_node(node);
+}
+
+bool LayoutPass::is_used_plain(ValueId id) const {
+  const NodeIds& users = graph_.value(id).users;
+  return std::none_of(users.begin(), users.end(),
+                      [&](NodeId user) { return find_row(graph_.node(user)) != nullptr; });
+}
+
 void LayoutPass::restore_plain(ValueId plain, const BlockedValue& twin) {
   const Node from = graph_.node(graph_.value(plain).producer);
   Attributes attributes;
@@ -146,9 +163,8 @@ void lower_layout(Graph& graph, PassContext& context, const Target& target) {
   for (NodeId id : std::vector<NodeId>(graph.order())) {
     const Node node = graph.node(id);
     if (!node.alive) continue;
-    const auto row = std::find_if(std::begin(kRows), std::end(kRows),
-                                  [&](const Row& r) { return node.is(r.op, r.domain); });
-    if (row == std::end(kRows)) continue;
+    const Row* row = find_row(node);
+    if (row == nullptr) continue;
     const char* reason = row->converter(pass, id, {context, node});
     if (reason != nullptr && *reason != '\0') context.reject(kName, reason, graph, id);
     if (!context.edits_left()) break;

@@ -35,6 +35,10 @@ class LayoutPass {
   ValueId blocked(ValueId id);
   // Records that `twin` is the blocked form of output 0 of `node`.
   void convert(NodeId node, ValueId twin, int64_t channels);
+  // Replaces output 0 of `node` by the plain value `result` at once.
+  void replace(NodeId node, ValueId result);
+  // Do only nodes that stay plain, or the caller of the model, use this value?
+  bool is_used_plain(ValueId id) const;
 
   // A node of the internal domain (version 1) with one output, inferred. Trailing absent inputs
   // are dropped.

@@ -58,10 +58,9 @@ struct Names {
   std::string_view pack, conv;
 };
 
-// Packs the constants and adds the convolution.
-void emit_conv(LayoutPass& pass, NodeId id, const Names& names, const Packing& packing,
-               int64_t channels, int64_t filters) {
-  const Node node = pass.graph().node(id);
+// Packs the constants and adds the convolution; its blocked output.
+ValueId emit_conv(LayoutPass& pass, const Node& node, const Names& names, const Packing& packing,
+                  int64_t channels, int64_t filters) {
   const Shape weights = pass.graph().value(node.input(1)).constant.shape();
   Attributes pack;
   packing.write(pack, pass.block());
@@ -85,25 +84,80 @@ void emit_conv(LayoutPass& pass, NodeId id, const Names& names, const Packing& p
   attributes.set("channels", channels);
   attributes.set("filters", filters);
   packing.write(attributes, pass.block());
-  pass.convert(id,
-               pass.emit(node, names.conv, {input, packed, bias, residual}, std::move(attributes)),
-               filters);
+  return pass.emit(node, names.conv, {input, packed, bias, residual}, std::move(attributes));
+}
+
+// A transposed convolution whose kernel equals its stride makes each output pixel from one input
+// pixel: a 1 x 1 convolution with a filter for every filter and kernel position, and a
+// rearrangement. Worth it where few filters would leave most lanes of blocked pixels empty and the
+// result is wanted plain.
+bool is_pixel_shuffle(const LayoutPass& pass, const Node& node, const ConvTransposeParams& params,
+                      const Shape& w) {
+  if (params.group != 1 || node.input(3) != ValueId::kNone || w[1] * 2 > pass.block() ||
+      w[2] * w[3] > 16) {
+    return false;
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    if (params.window.stride(i) != w[2 + i] || params.window.dilation(i) != 1 ||
+        params.window.pad_begin(i) != 0 || params.window.pad_end(i) != 0 || params.extra(i) != 0) {
+      return false;
+    }
+  }
+  return pass.is_used_plain(node.output(0));
+}
+
+void emit_pixel_shuffle(LayoutPass& pass, NodeId id) {
+  Graph& graph = pass.graph();
+  const Node node = graph.node(id);
+  const Tensor iohw = graph.value(node.input(1)).constant;
+  const Shape& w = iohw.shape();
+  const int64_t channels = w[0], filters = w[1] * w[2] * w[3];
+  Tensor weights = Tensor::allocate(DataType::kFloat, {filters, channels, 1, 1});
+  for (int64_t i = 0; i < channels; ++i) {
+    for (int64_t o = 0; o < filters; ++o) {
+      weights.data<float>()[o * channels + i] = iohw.data<float>()[i * filters + o];
+    }
+  }
+  ValueId bias = node.input(2);
+  if (bias != ValueId::kNone) {
+    Tensor repeated = Tensor::allocate(DataType::kFloat, {filters});
+    for (int64_t o = 0; o < filters; ++o) {
+      repeated.data<float>()[o] = graph.value(bias).constant.data<float>()[o / (w[2] * w[3])];
+    }
+    bias = graph.add_constant("", std::move(repeated));
+  }
+  Packing packing;
+  packing.panel_blocks = kernels::conv_kernels(pass.target().isa)
+                             .panel_blocks(static_cast<int>(pass.block()), filters);
+  Node conv = node;
+  conv.inputs = {node.input(0), graph.add_constant("", std::move(weights)), bias};
+  conv.attributes = {};
+  copy(node, {"activation", "alpha", "beta"}, conv.attributes);
+  const ValueId pixels =
+      emit_conv(pass, conv, {"PackConvWeights", "BlockedConv"}, packing, channels, filters);
+  Attributes attributes;
+  attributes.set("channels", filters);
+  attributes.set("blocks_h", w[2]);
+  attributes.set("blocks_w", w[3]);
+  pass.replace(id, pass.emit(node, "DepthToSpaceFromBlocked", {pixels}, std::move(attributes)));
 }
 
 }  // namespace
 
 const char* convert_conv(LayoutPass& pass, NodeId id, const Commit& commit) {
-  const Node& node = pass.graph().node(id);
+  const Node node = pass.graph().node(id);
   if (const char* reason = check_operands(pass, node)) return reason;
-  const Shape& w = pass.graph().value(node.input(1)).constant.shape();
+  const Shape w = pass.graph().value(node.input(1)).constant.shape();
   Packing packing;
   packing.group = parse_conv(node).group;
   const int64_t channels = w[1] * packing.group, filters = w[0];
   if (*pass.channels_of(node.input(0)) != channels) return "channels";
   if (packing.group > 1 && packing.group == channels && filters == channels) {
     if (!commit()) return "";
-    emit_conv(pass, id, {"PackDepthwiseWeights", "BlockedDepthwiseConv"}, packing, channels,
-              filters);
+    pass.convert(id,
+                 emit_conv(pass, node, {"PackDepthwiseWeights", "BlockedDepthwiseConv"}, packing,
+                           channels, filters),
+                 filters);
     return nullptr;
   }
   packing.plain_input =
@@ -122,19 +176,21 @@ const char* convert_conv(LayoutPass& pass, NodeId id, const Commit& commit) {
     return "groups or kernel size";
   }
   if (!commit()) return "";
-  emit_conv(pass, id, {"PackConvWeights", "BlockedConv"}, packing, channels, filters);
+  pass.convert(
+      id, emit_conv(pass, node, {"PackConvWeights", "BlockedConv"}, packing, channels, filters),
+      filters);
   return nullptr;
 }
 
 const char* convert_conv_transpose(LayoutPass& pass, NodeId id, const Commit& commit) {
-  const Node& node = pass.graph().node(id);
+  const Node node = pass.graph().node(id);
   if (const char* reason = check_operands(pass, node)) return reason;
   const ConvTransposeParams params = parse_conv_transpose(node);
   const bool is_explicit =
       params.window.auto_pad == AutoPad::kNotSet ||
       (params.window.auto_pad == AutoPad::kValid && params.window.pads.empty());
   if (!is_explicit || !params.output_shape.empty()) return "pads follow from the size";
-  const Shape& w = pass.graph().value(node.input(1)).constant.shape();
+  const Shape w = pass.graph().value(node.input(1)).constant.shape();
   Packing packing;
   packing.group = params.group;
   const int64_t channels = w[0], filters = w[1] * params.group;
@@ -155,8 +211,14 @@ const char* convert_conv_transpose(LayoutPass& pass, NodeId id, const Commit& co
     return "groups or kernel size";
   }
   if (!commit()) return "";
-  emit_conv(pass, id, {"PackConvTransposeWeights", "BlockedConvTranspose"}, packing, channels,
-            filters);
+  if (is_pixel_shuffle(pass, node, params, w)) {
+    emit_pixel_shuffle(pass, id);
+    return nullptr;
+  }
+  pass.convert(id,
+               emit_conv(pass, node, {"PackConvTransposeWeights", "BlockedConvTranspose"}, packing,
+                         channels, filters),
+               filters);
   return nullptr;
 }
 

@@ -148,6 +148,15 @@ TEST(Layout, GroupsThatAreNoBlocksStayGeneric) {
   EXPECT_EQ(count(counts, "Conv"), 1);
 }
 
+TEST(Layout, TransposedConvolutionIntoFewPixelsIsAShuffle) {
+  const Counts counts = compare_lowered(
+      "main (float[N,19,H,W] x, float[19,3,2,3] w1, float[3] w2) => (float y) {\n"
+      "t = ConvTranspose<strides=[2,3]>(x, w1, w2)\n y = Sigmoid(t)\n}",
+      {{2, 19, 5, 3}});
+  EXPECT_EQ(count(counts, "DepthToSpaceFromBlocked"), 1);
+  EXPECT_EQ(count(counts, "ReorderFromBlocked"), 0);
+}
+
 TEST(Layout, SharedValuesAreReorderedOnce) {
   const Counts counts = compare_lowered(
       "main (float[N,8,H,W] x, float[8,8,1,1] w1) => (float u, float v, float t) {\n"
