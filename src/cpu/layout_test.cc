@@ -165,6 +165,16 @@ TEST(Layout, SharedValuesAreReorderedOnce) {
   EXPECT_EQ(count(counts, "ReorderFromBlocked"), 1);
 }
 
+TEST(PackGemm, ResidualThatIsTheInputIsNotOverwritten) {
+  // Two panels: the second reads the columns that writing the first over the residual would have
+  // hit.
+  const Counts counts = compare_lowered(
+      "main (float[M,64] x, float[64,64] w1) => (float y) {\n"
+      "r = Relu(x)\n a = MatMul(r, w1)\n y = Add(a, r)\n}",
+      {{8, 64}}, 1e-4);
+  EXPECT_EQ(count(counts, "PackedGemm"), 1);
+}
+
 TEST(PackGemm, EqualsGeneric) {
   Counts counts = compare_lowered(
       "main (float[B,M,40] x, float[40,33] w1, float[33] w2) => (float y) {\n"

@@ -228,9 +228,14 @@ class Resolver {
       if (target.is_fixed || target.last_step != s) continue;
       if (signature_->views[in].size_bytes() != signature_->views[b].size_bytes()) continue;
       if (signature_->views[in].type == DataType::kString) continue;
-      const bool shared = std::any_of(step.inputs.begin(), step.inputs.end(), [&](int32_t other) {
-        return other >= 0 && other != in && class_of_[other] == class_of_[in];
-      });
+      // No other operand may live in that memory, save the same one where the mask allows it, too:
+      // a convolution whose residual is also its input would read what it has overwritten.
+      bool shared = false;
+      for (size_t other = 0; other < step.inputs.size(); ++other) {
+        const int32_t operand = step.inputs[other];
+        if (other == k || operand < 0 || class_of_[operand] != class_of_[in]) continue;
+        shared = shared || operand != in || other >= 32 || ((step.op->in_place >> other) & 1) == 0;
+      }
       if (!shared && join(class_of_[in], b)) return true;
     }
     return false;

@@ -39,6 +39,12 @@ TEST(Executor, InPlaceNeverClobbersAValueThatIsStillNeeded) {
   EXPECT_EQ(run_one(executor, {x}, 1), (std::vector<float>{0, 0, -2}));
 }
 
+TEST(Executor, InPlaceMayRepeatAnOperandWhereTheMaskSaysSo) {
+  Executor sum(bind_text("m (float[2] x) => (float[2] y) { a = Neg(x) y = Add(a, a) }"), nullptr,
+               {});
+  EXPECT_EQ(run_one(sum, {floats({2}, {1, 2})}), (std::vector<float>{-2, -4}));
+}
+
 TEST(Executor, ViewsShareMemoryAndSurviveInPlaceWrites) {
   Executor executor(
       bind_text("m (float[2,3] x) => (float[6] y, float[3,2] z) <int64[1] s = {6}, int64[2] t = "
