@@ -21,10 +21,6 @@
 
 namespace sardonyx {
 
-// Leaves a test out when an operator that it needs is not in this build.
-#define SDX_NEEDS_OP(name) \
-  if (find_op("", name) == nullptr) GTEST_SKIP() << name << " is not known"
-
 // `body` is a graph in text syntax; the opset is put before it.
 inline std::unique_ptr<Model> model_of(int opset, const std::string& body) {
   auto model = parse_model_text("<ir_version: 8, opset_import: [\"\": " + std::to_string(opset) +

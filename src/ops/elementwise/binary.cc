@@ -27,10 +27,10 @@ char* advance(void* data, int64_t elements, int64_t width) {
 
 class BinaryKernel final : public Kernel {
  public:
-  BinaryKernel(const Node& node, const BinaryCode& code)
+  BinaryKernel(const BinaryCode& code, bool unidirectional, std::optional<int64_t> axis)
       : code_(code),
-        unidirectional_(is_unidirectional(node)),
-        axis_(axis_of(node)),
+        unidirectional_(unidirectional),
+        axis_(axis),
         a_width_(width_of(code.a_type)),
         b_width_(width_of(code.b_type)),
         out_width_(width_of(code.out_type)) {}
@@ -65,7 +65,10 @@ class BinaryKernel final : public Kernel {
 
 class FoldKernel final : public Kernel {
  public:
-  explicit FoldKernel(const BinaryCode& code) : code_(code), width_(width_of(code.a_type)) {}
+  explicit FoldKernel(const BinaryCode& code, const BinaryCode* divide = nullptr)
+      : code_(code),
+        divide_(divide != nullptr ? std::optional(*divide) : std::nullopt),
+        width_(width_of(code.a_type)) {}
 
   Status resolve(const ResolveContext& context, StepPlan& plan) const override {
     const Shape& output = context.output_shape(0);
@@ -103,11 +106,19 @@ class FoldKernel final : public Kernel {
                     loop.step[1], advance(out, at, width_), n);
       });
     }
+    if (divide_ && part.begin < part.end) {
+      void* own = advance(out, part.begin, width_);
+      visit_floats(code_.a_type, [&]<typename T>(TypeTag<T>) {
+        const T count = from_compute<T>(static_cast<Compute<T>>(context.inputs.size()));
+        divide_->apply(own, 1, &count, 0, own, part.end - part.begin);
+      });
+    }
     return Status::ok();
   }
 
  private:
   BinaryCode code_;
+  std::optional<BinaryCode> divide_;
   int64_t width_;
 };
 
@@ -190,11 +201,19 @@ void BinaryCode::apply(const void* a, int a_step, const void* b, int b_step, voi
 }
 
 std::unique_ptr<Kernel> make_binary_kernel(const Node& node, const BinaryCode& code) {
-  return std::make_unique<BinaryKernel>(node, code);
+  return std::make_unique<BinaryKernel>(code, is_unidirectional(node), axis_of(node));
+}
+
+std::unique_ptr<Kernel> make_aligned_kernel(const BinaryCode& code, int64_t axis) {
+  return std::make_unique<BinaryKernel>(code, true, axis);
 }
 
 std::unique_ptr<Kernel> make_fold_kernel(const BinaryCode& code) {
   return std::make_unique<FoldKernel>(code);
+}
+
+std::unique_ptr<Kernel> make_mean_kernel(const BinaryCode& code, const BinaryCode& divide) {
+  return std::make_unique<FoldKernel>(code, &divide);
 }
 
 void infer_binary(InferContext& context, DataType element, DimRule rule) {

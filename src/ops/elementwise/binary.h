@@ -29,8 +29,12 @@ struct BinaryCode {
 };
 
 std::unique_ptr<Kernel> make_binary_kernel(const Node& node, const BinaryCode& code);
+// The axes of B lie from `axis` of A on.
+std::unique_ptr<Kernel> make_aligned_kernel(const BinaryCode& code, int64_t axis);
 // The operands are folded from the left: ((x0 op x1) op x2) ...
 std::unique_ptr<Kernel> make_fold_kernel(const BinaryCode& code);
+// The fold, and then `divide` by the number of operands. Floating types only.
+std::unique_ptr<Kernel> make_mean_kernel(const BinaryCode& code, const BinaryCode& divide);
 
 // Element arithmetic on tracked integers; null: not tracked.
 using DimRule = Dim (*)(DimTable& dims, Dim a, Dim b);

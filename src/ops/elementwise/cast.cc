@@ -29,6 +29,19 @@ constexpr OpVersion kVersions[] = {
      "@cast28, T2: @cast28"},
 };
 
+constexpr OpVersion kLikeVersions[] = {
+    {15, "input: T1, target_type: T2 -> output: T2 | | T1: @cast13, T2: @cast13"},
+    {19, "input: T1, target_type: T2 -> output: T2 | saturate: int = 1 | T1: @cast19, T2: @cast19"},
+    {21, "input: T1, target_type: T2 -> output: T2 | saturate: int = 1 | T1: @cast21, T2: @cast21"},
+    {23, "input: T1, target_type: T2 -> output: T2 | saturate: int = 1 | T1: @cast23, T2: @cast23"},
+    {24,
+     "input: T1, target_type: T2 -> output: T2 | round_mode: string = 'up', saturate: int = 1 | "
+     "T1: @cast24, T2: @cast24"},
+    {25,
+     "input: T1, target_type: T2 -> output: T2 | round_mode: string = 'up', saturate: int = 1 | "
+     "T1: @cast25, T2: @cast25"},
+};
+
 std::optional<DataType> target_of(const Node& node) {
   if (node.version == 1) {
     std::string name = node.attributes.get_string("to", "");
@@ -49,22 +62,16 @@ std::optional<E8M0Rounding> rounding_of(const Node& node) {
   return std::nullopt;
 }
 
-void infer(InferContext& context) {
-  const std::optional<DataType> target = target_of(context.node());
-  if (!target) context.fail("attribute 'to' is not the number of an element type");
-  if (!is_convertible(*target)) {
-    context.fail(
-        fmt::format("attribute 'to' is {}, which nothing can be cast to", name_of(*target)));
-  }
+void infer_to(InferContext& context, DataType target) {
   if (!rounding_of(context.node())) {
     context.fail("attribute 'round_mode' must be 'up', 'down' or 'nearest'");
   }
-  context.set_output(0, *target, context.input_shape(0));
+  context.set_output(0, target, context.input_shape(0));
   // Sizes survive every cast between the wide integers; a bool only tells 0 from the rest.
-  const bool wide = *target == DataType::kInt64 || *target == DataType::kInt32;
+  const bool wide = target == DataType::kInt64 || target == DataType::kInt32;
   std::optional<Dims> ints = context.input_ints(0);
   if (!ints || !wide) return;
-  if (*target == DataType::kInt32) {
+  if (target == DataType::kInt32) {
     for (Dim& dim : *ints) {
       if (dim.is_known()) dim = Dim(static_cast<int32_t>(dim.value));
     }
@@ -73,6 +80,17 @@ void infer(InferContext& context) {
     context.set_output_ints(0, std::move(*ints));
   }
 }
+
+void infer(InferContext& context) {
+  const std::optional<DataType> target = target_of(context.node());
+  if (!target) context.fail("attribute 'to' is not the number of an element type");
+  if (!is_convertible(*target)) {
+    context.fail(
+        fmt::format("attribute 'to' is {}, which nothing can be cast to", name_of(*target)));
+  }
+  infer_to(context, *target);
+}
+void infer_like(InferContext& context) { infer_to(context, context.input_element(1)); }
 
 class CastKernel final : public Kernel {
  public:
@@ -113,6 +131,14 @@ extern const OpDef kCast = {
     .traits = kElementwise,
     .in_place = 0b1,
     .infer = infer,
+    .prepare = prepare,
+};
+extern const OpDef kCastLike = {
+    .domain = "",
+    .name = "CastLike",
+    .versions = kLikeVersions,
+    .in_place = 0b1,
+    .infer = infer_like,
     .prepare = prepare,
 };
 

@@ -1,4 +1,4 @@
-// Equal, Less, Greater. A comparison with NaN is false.
+// Equal, Less, LessOrEqual, Greater, GreaterOrEqual. A comparison with NaN is false.
 #include "ops/elementwise/binary.h"
 
 namespace sardonyx {
@@ -17,6 +17,10 @@ constexpr OpVersion kOrderVersions[] = {
     {9, "A: T, B: T -> C: T1 | | T: @numeric, T1: bool"},
     {13, "A: T, B: T -> C: T1 | | T: @numeric13, T1: bool"},
 };
+constexpr OpVersion kOrEqualVersions[] = {
+    {12, "A: T, B: T -> C: T1 | | T: @numeric, T1: bool"},
+    {16, "A: T, B: T -> C: T1 | | T: @numeric13, T1: bool"},
+};
 
 struct EqualOp {
   template <typename T>
@@ -34,6 +38,18 @@ struct GreaterOp {
   template <typename T>
   static bool apply(T a, T b) {
     return a > b;
+  }
+};
+struct LessOrEqualOp {
+  template <typename T>
+  static bool apply(T a, T b) {
+    return a <= b;
+  }
+};
+struct GreaterOrEqualOp {
+  template <typename T>
+  static bool apply(T a, T b) {
+    return a >= b;
   }
 };
 
@@ -86,6 +102,14 @@ extern const OpDef kGreater = {
     .infer = infer<GreaterOp>,
     .prepare = prepare_order<GreaterOp>,
 };
+extern const OpDef kGreaterOrEqual = {
+    .domain = "",
+    .name = "GreaterOrEqual",
+    .versions = kOrEqualVersions,
+    .traits = kElementwise,
+    .infer = infer<GreaterOrEqualOp>,
+    .prepare = prepare_order<GreaterOrEqualOp>,
+};
 extern const OpDef kLess = {
     .domain = "",
     .name = "Less",
@@ -93,6 +117,14 @@ extern const OpDef kLess = {
     .traits = kElementwise | kZeroPreserving,
     .infer = infer<LessOp>,
     .prepare = prepare_order<LessOp>,
+};
+extern const OpDef kLessOrEqual = {
+    .domain = "",
+    .name = "LessOrEqual",
+    .versions = kOrEqualVersions,
+    .traits = kElementwise,
+    .infer = infer<LessOrEqualOp>,
+    .prepare = prepare_order<LessOrEqualOp>,
 };
 
 }  // namespace sardonyx

@@ -1,5 +1,5 @@
-// Min, Max, Sum: any number of broadcast operands, folded from the left. Min and Max are NaN where
-// any operand is.
+// Min, Max, Sum, Mean: any number of broadcast operands, folded from the left. Min and Max are NaN
+// where any operand is.
 #include <algorithm>
 
 #include "ops/elementwise/binary.h"
@@ -28,6 +28,12 @@ constexpr OpVersion kSumVersions[] = {
     {6, "data_0: T... -> sum: T | | T: @ieee"},
     {8, "data_0: T... -> sum: T | | T: @ieee"},
     {13, "data_0: T... -> sum: T | | T: @float"},
+};
+constexpr OpVersion kMeanVersions[] = {
+    {1, "data_0: T... -> mean: T | consumed_inputs: ints? | T: @ieee"},
+    {6, "data_0: T... -> mean: T | | T: @ieee"},
+    {8, "data_0: T... -> mean: T | | T: @ieee"},
+    {13, "data_0: T... -> mean: T | | T: @float"},
 };
 
 struct MinOp {
@@ -63,6 +69,20 @@ std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
   return make_fold_kernel(arithmetic_code<Op>(context));
 }
 
+struct DivideOp {
+  static constexpr BinaryOp kKernel = BinaryOp::kDiv;
+  static constexpr double kNanoseconds = 0.8;
+  static double apply(double a, double b) { return a / b; }
+  template <typename T>
+  static T apply(T a, T) {
+    return a;  // Mean has no integers
+  }
+};
+
+std::unique_ptr<Kernel> prepare_mean(const PrepareContext& context) {
+  return make_mean_kernel(arithmetic_code<SumOp>(context), arithmetic_code<DivideOp>(context));
+}
+
 template <auto kRule>
 void infer(InferContext& context) {
   infer_fold(context, kRule);
@@ -81,6 +101,15 @@ extern const OpDef kMax = {
     .in_place = 0b1,
     .infer = infer<greatest>,
     .prepare = prepare<MaxOp>,
+};
+extern const OpDef kMean = {
+    .domain = "",
+    .name = "Mean",
+    .versions = kMeanVersions,
+    .traits = kElementwise | kCommutative | kZeroPreserving,
+    .in_place = 0b1,
+    .infer = infer<nullptr>,
+    .prepare = prepare_mean,
 };
 extern const OpDef kMin = {
     .domain = "",

@@ -1,5 +1,5 @@
-// Relu, Neg and Abs: on floating types by the float kernels, on integers exactly. Neg and Abs of
-// the smallest value of a signed type give that value.
+// Relu, Neg, Abs and Sign: on floating types by the float kernels, on integers exactly. Neg and Abs
+// of the smallest value of a signed type give that value.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -28,6 +28,10 @@ constexpr OpVersion kAbsVersions[] = {
     {6, "X: T -> Y: T | | T: @numeric"},
     {13, "X: T -> Y: T | | T: @numeric13"},
 };
+constexpr OpVersion kSignVersions[] = {
+    {9, "input: T -> output: T | | T: @numeric"},
+    {13, "input: T -> output: T | | T: @numeric13"},
+};
 
 struct ReluOp {
   static constexpr UnaryRow kRow = {UnaryOp::kRelu,
@@ -52,6 +56,17 @@ struct AbsOp {
   static T apply(T x) {
     if constexpr (std::is_signed_v<T>) return x < 0 ? NegOp::apply(x) : x;
     return x;
+  }
+};
+struct SignOp {
+  static constexpr UnaryRow kRow = {
+      UnaryOp::kSign, [](double x, double, double) { return x > 0   ? 1.0
+                                                            : x < 0 ? -1.0
+                                                                    : x; }, 0.4};
+  template <typename T>
+  static T apply(T x) {
+    if constexpr (std::is_signed_v<T>) return static_cast<T>((x > 0) - (x < 0));
+    return x != 0;
   }
 };
 
@@ -108,5 +123,6 @@ extern const OpDef kAbs = {
     .infer = infer_unary,
     .prepare = prepare<AbsOp>,
 };
+extern const OpDef kSign = unary_op("Sign", kSignVersions, prepare<SignOp>, kZeroPreserving);
 
 }  // namespace sardonyx

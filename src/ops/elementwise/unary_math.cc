@@ -45,18 +45,6 @@ std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
   return prepare_unary(context, kRow);
 }
 
-constexpr OpDef unary_op(std::string_view name, std::span<const OpVersion> versions,
-                         std::unique_ptr<Kernel> (*prepare)(const PrepareContext&),
-                         uint32_t more_traits = 0) {
-  return {.domain = "",
-          .name = name,
-          .versions = versions,
-          .traits = kElementwise | more_traits,
-          .in_place = 0b1,
-          .infer = infer_unary,
-          .prepare = prepare};
-}
-
 }  // namespace
 
 extern const OpDef kCeil = unary_op("Ceil", kVersionsXy, prepare<kCeilRow>, kZeroPreserving);

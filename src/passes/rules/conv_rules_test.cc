@@ -79,7 +79,6 @@ TEST(ConvRules, ArithmeticBefore) {
 }
 
 TEST(ConvRules, Pad) {
-  SDX_NEEDS_OP("Pad");
   const std::string head =
       "g (float[N,2,4,4] x) => (float[N,1,3,4] y) <float[1,2,3,3] w = {0.1, -0.4, 0.2, ...}, "
       "int64[8] p = {0, 0, 1, 0, 0, 0, 0, 2}, int64[8] q = {0, 1, 0, 0, 0, -1, 1, 2}, "
