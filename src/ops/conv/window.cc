@@ -74,7 +74,9 @@ Dim window_output(InferContext& context, const WindowParams& params, size_t axis
   // extent - 1
   const Dim reach = dims.mul(dims.sub(kernel, 1), params.dilation(axis));
   const Dim room = dims.sub(dims.add(in, begin + end - 1), reach);
-  if (room.is_known() && room.value < 0 && !in.is(0)) {
+  // Rounding up makes a window of one that lacks less than a stride.
+  const int64_t lacking = padded && params.ceil_mode ? stride - 1 : 0;
+  if (room.is_known() && room.value < -lacking && !in.is(0)) {
     context.fail(fmt::format(
         "window of extent {} does not fit spatial axis {} of size {} padded by {} and {}",
         dims.print(dims.add(reach, 1)), axis, dims.print(in), begin, end));

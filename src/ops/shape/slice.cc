@@ -40,7 +40,8 @@ Taken clamp_slice(int64_t size, int64_t start, int64_t end, int64_t step) {
     end = std::clamp<int64_t>(end, 0, size);
     if (end > start) taken.count = (end - start - 1) / step + 1;
   } else {
-    start = std::clamp<int64_t>(start, -1, size - 1);
+    // The standard takes a start before the axis for its first element; numpy takes nothing.
+    start = std::min(std::max<int64_t>(start, 0), size - 1);
     end = std::clamp<int64_t>(end, -1, size - 1);
     // -(step + 1) + 1 would overflow for the smallest step; the quotient is 0 then.
     if (start > end) taken.count = step == INT64_MIN ? 1 : (start - end - 1) / -step + 1;
