@@ -62,14 +62,18 @@ test-full: test ## The same, then every ISA level, slow tests and sanitizers
 	done
 
 .PHONY: bench
-bench: build ## Microbenchmarks
-	@found=; for bench in $(BUILD)/src/*_bench; do \
+bench: build $(if $(FILTER),,models) ## Microbenchmarks, and real models against onnxruntime (FILTER: microbenchmarks only)
+	@found=; for bench in $(BUILD)/src/*_bench $(BUILD)/benchmarks/*_bench; do \
 	  [ -x "$$bench" ] || continue; found=1; \
 	  echo "== $$(basename $$bench)"; $$bench $(if $(FILTER),--benchmark_filter='$(FILTER)'); \
 	done; [ -n "$$found" ] || echo "No benchmarks are built yet."
+ifeq ($(FILTER),)
+	@echo "== real models against onnxruntime"
+	@$(PYTHON) benchmarks/compare_ort.py $(BUILD)/apps/cli/sardonyx --write docs/performance.md
+endif
 
 .PHONY: demo
-demo: venv build ## Read a line of text from a picture, cold and then hot
+demo: venv build ## Read a line of text from a picture, and time it
 	@tools/demo.sh $(BUILD)
 
 .PHONY: format

@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+"""The `sardonyx` command: help, exit codes, messages, files in and out. Models are made here.
+
+Usage: test_cli.py SARDONYX_COMMAND [unittest arguments]
+"""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from PIL import Image
+
+COMMAND = ""
+VERBS = ("inspect", "run", "bench", "verify", "ops")
+
+
+def save_model(path, nodes, inputs, outputs, initializers=()):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9,
+                              producer_name="test", producer_version="1")
+    helper.set_model_props(model, {"author": "nobody"})
+    onnx.checker.check_model(model)
+    onnx.save(model, path)
+
+
+def info(name, shape, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_command(self, *words, code=0):
+        done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
+        if code != 0:
+            self.assertRegex(done.stderr, r"^sardonyx: [A-Za-z]+: |^$")
+        return done
+
+    def add_model(self):
+        """y = x + b with x, y float [n, 3]."""
+        path = self.path("add.onnx")
+        save_model(path, [helper.make_node("Add", ["x", "b"], ["y"])], [info("x", ["n", 3])], [info("y", ["n", 3])],
+                   [numpy_helper.from_array(np.array([1, 2, 3], np.float32), "b")])
+        return path
+
+    def identity_model(self, kind, rank):
+        path = self.path("identity.onnx")
+        shape = [f"d{i}" for i in range(rank)]
+        save_model(path, [helper.make_node("Identity", ["x"], ["y"])], [info("x", shape, kind)],
+                   [info("y", shape, kind)])
+        return path
+
+
+class TestUsage(CommandTest):
+    def test_help_has_examples_and_exit_codes(self):
+        text = self.run_command("--help").stdout
+        for word in (*VERBS, "Exit codes", "Examples", "130"):
+            self.assertIn(word, text)
+        for verb in VERBS:
+            self.assertIn("sardonyx " + verb, self.run_command(verb, "--help").stdout)
+
+    def test_version(self):
+        self.assertRegex(self.run_command("--version").stdout, r"^sardonyx \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage(self):
+        model = self.add_model()
+        for words in ((), ("fly",), ("run",), ("run", model, "--no-such-option"), ("run", model, "--level", "best"),
+                      ("run", model, "--threads", "-1"), ("run", model, "--threads", "many"),
+                      ("run", model, "--random", "--shape", "x"), ("run", model, "--random", "--shape", "x=1xy"),
+                      ("run", model, "--random", "--dim", "n=-1"), ("bench", model, "--repeat", "-1"),
+                      ("verify",), ("inspect", model, "--graph", "baked")):
+            done = self.run_command(*words, code=2)
+            self.assertIn("InvalidArgument", done.stderr)
+
+    def test_model_errors(self):
+        self.assertIn("NoSuchFile", self.run_command("run", self.path("none.onnx"), "--random", code=3).stderr)
+        broken = self.path("broken.onnx")
+        for content in (b"", b"no model", b"\xff" * 100):
+            with open(broken, "wb") as file:
+                file.write(content)
+            for verb in (("run", broken, "--random"), ("inspect", broken), ("bench", broken)):
+                done = self.run_command(*verb, code=3)
+                self.assertIn("broken.onnx", done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_unknown_operator(self):
+        path = self.path("unknown.onnx")
+        graph = helper.make_graph([helper.make_node("Teleport", ["x"], ["y"], domain="far.away")], "g",
+                                  [info("x", [1])], [info("y", [1])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17),
+                                                          helper.make_opsetid("far.away", 1)], ir_version=9), path)
+        self.assertIn("Teleport", self.run_command("run", path, "--random", code=3).stderr)
+
+    def test_unwritable_folder(self):
+        model = self.add_model()
+        self.run_command("run", model, "--random", "--output-dir", model + "/inside", code=1)
+
+
+class TestRun(CommandTest):
+    def run_npy(self, model, array, *options):
+        np.save(self.path("in.npy"), array)
+        self.run_command("run", model, "--input", "x=" + self.path("in.npy"), "--output-dir", self.path("out"),
+                         *options)
+        return np.load(self.path("out/y.npy"))
+
+    def test_npy_in_and_out(self):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        y = self.run_npy(self.add_model(), x)
+        np.testing.assert_array_equal(y, x + np.array([1, 2, 3], np.float32))
+
+    def test_summary(self):
+        np.save(self.path("in.npy"), np.zeros((1, 3), np.float32))
+        done = self.run_command("run", self.add_model(), "--input", self.path("in.npy"))
+        self.assertEqual(done.stdout, "y: float[1,3]  min 1  max 3  mean 2\n")
+
+    def test_types_through_npy(self):
+        for kind in (np.float32, np.float64, np.float16, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8,
+                     np.uint16, np.uint32, np.uint64):
+            with self.subTest(kind=kind.__name__):
+                x = np.array([[0, 1, 5], [2, 0, 1]]).astype(kind)
+                model = self.identity_model(helper.np_dtype_to_tensor_dtype(x.dtype), 2)
+                y = self.run_npy(model, x)
+                self.assertEqual(y.dtype, x.dtype)
+                np.testing.assert_array_equal(y, x)
+
+    def test_text_through_npy(self):
+        x = np.array(["", "plain", "\u00e9\u6f22\U0001f600"])
+        np.testing.assert_array_equal(self.run_npy(self.identity_model(TensorProto.STRING, 1), x), x)
+
+    def test_fortran_order_scalars_and_empty_tensors(self):
+        model = self.identity_model(TensorProto.FLOAT, 3)
+        x = np.asfortranarray(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+        np.testing.assert_array_equal(self.run_npy(model, x), x)
+        self.assertEqual(self.run_npy(model, np.zeros((2, 0, 3), np.float32)).shape, (2, 0, 3))
+        scalar = self.identity_model(TensorProto.FLOAT, 0)
+        self.assertEqual(self.run_npy(scalar, np.array(7, np.float32)), 7)
+
+    def test_npy_version_2(self):
+        model = self.add_model()
+        x = np.ones((1, 3), np.float32)
+        with open(self.path("v2.npy"), "wb") as file:
+            np.lib.format.write_array(file, x, version=(2, 0))
+        self.run_command("run", model, "--input", "x=" + self.path("v2.npy"))
+
+    def test_tensor_proto(self):
+        with open(self.path("x.pb"), "wb") as file:
+            file.write(numpy_helper.from_array(np.zeros((1, 3), np.float32)).SerializeToString())
+        done = self.run_command("run", self.add_model(), "--input", "x=" + self.path("x.pb"))
+        self.assertIn("mean 2", done.stdout)
+
+    def test_bad_inputs(self):
+        model = self.add_model()
+
+        def npy(array):
+            buffer = io.BytesIO()
+            np.save(buffer, array)
+            return buffer.getvalue()
+
+        good = npy(np.zeros((1, 3), np.float32))
+        for name, content in (("empty.npy", b""), ("cut.npy", good[:-1]), ("text.npy", b"hello"),
+                              ("big.npy", good.replace(b"(1, 3), }", b"(1, 999999999999999999), }")),
+                              ("endian.npy", npy(np.zeros((1, 3), ">f4"))), ("rank.npy", npy(np.zeros(3, np.float32))),
+                              ("dim.npy", npy(np.zeros((1, 4), np.float32))), ("type.npy", npy(np.zeros((1, 3)))),
+                              ("broken.pb", b"\xff\xff"), ("broken.png", b"\x89PNG\r\n\x1a\nxx"), ("x.txt", b"1")):
+            with self.subTest(name=name):
+                with open(self.path(name), "wb") as file:
+                    file.write(content)
+                done = self.run_command("run", model, "--input", "x=" + self.path(name), code=4)
+                self.assertIn("x", done.stderr)
+        self.assertIn("NoSuchFile", self.run_command("run", model, "--input", "x=none.npy", code=4).stderr)
+        # The message names the inputs that there are.
+        self.assertIn("x: float[n,3]", self.run_command("run", model, "--input", "z=none.npy", code=4).stderr)
+        self.assertIn("'x'", self.run_command("run", model, code=4).stderr)
+        self.assertIn("'z'", self.run_command("run", model, "--random", "--shape", "z=1x3", code=4).stderr)
+
+    def test_random_depends_on_the_seed_alone(self):
+        model = self.add_model()
+        outputs = []
+        for i, seed in enumerate(("1", "1", "2")):
+            folder = self.path(f"out{i}")
+            self.run_command("run", model, "--random", "--seed", seed, "--shape", "x=4x3", "--output-dir", folder)
+            outputs.append(np.load(os.path.join(folder, "y.npy")))
+        self.assertEqual(outputs[0].shape, (4, 3))
+        np.testing.assert_array_equal(outputs[0], outputs[1])
+        self.assertFalse(np.array_equal(outputs[0], outputs[2]))
+
+    def test_fixed_dimension(self):
+        done = self.run_command("run", self.add_model(), "--random", "--dim", "n=7")
+        self.assertIn("float[7,3]", done.stdout)
+
+    def test_input_list(self):
+        model = self.add_model()
+        os.mkdir(self.path("in"))
+        np.save(self.path("in/a.npy"), np.zeros((1, 3), np.float32))
+        np.save(self.path("in/b.npy"), np.ones((2, 3), np.float32))
+        with open(self.path("list.json"), "w", encoding="utf-8") as file:
+            json.dump({"runs": [{"inputs": {"x": f"in/{n}.npy"}, "output_dir": f"out/{n}"} for n in "ab"]}, file)
+        self.run_command("run", model, "--input-list", self.path("list.json"))
+        np.testing.assert_array_equal(np.load(self.path("out/a/y.npy")), [[1, 2, 3]])
+        np.testing.assert_array_equal(np.load(self.path("out/b/y.npy")), [[2, 3, 4], [2, 3, 4]])
+        for text in ("{", "{}", '{"runs": [{}]}', '{"runs": [{"inputs": {"x": 1}}]}', '{"runs": 3}'):
+            with open(self.path("bad.json"), "w", encoding="utf-8") as file:
+                file.write(text)
+            self.run_command("run", model, "--input-list", self.path("bad.json"), code=4)
+
+
+class TestPictures(CommandTest):
+    def picture_model(self, shape, kind=TensorProto.FLOAT):
+        path = self.path("picture.onnx")
+        save_model(path, [helper.make_node("Identity", ["x"], ["y"])], [info("x", shape, kind)],
+                   [info("y", shape, kind)])
+        return path
+
+    def read(self, model, picture, *options):
+        self.run_command("run", model, "--input", "x=" + picture, "--output-dir", self.path("out"), *options)
+        return np.load(self.path("out/y.npy"))
+
+    def noise(self, mode, size=(19, 13)):
+        channels = len(Image.new(mode, (1, 1)).getbands())
+        data = np.random.default_rng(1).integers(0, 256, (size[1], size[0], channels), np.uint8)
+        return Image.fromarray(data if channels > 1 else data[:, :, 0], mode) if mode != "P" else \
+            Image.fromarray(data[:, :, 0]).convert("P")
+
+    def test_decodes_as_pillow_does(self):
+        model = self.picture_model([1, "h", "w", 3], TensorProto.UINT8)
+        pictures = {"rgb.png": (self.noise("RGB"), {}), "rgba.png": (self.noise("RGBA"), {}),
+                    "grey.png": (self.noise("L"), {}), "grey_alpha.png": (self.noise("LA"), {}),
+                    "palette.png": (self.noise("RGB").quantize(16), {}),
+                    "bit.png": (self.noise("L").convert("1"), {}),
+                    "best.jpg": (self.noise("RGB"), {"quality": 95}),
+                    "progressive.jpg": (self.noise("RGB"), {"progressive": True}),
+                    "grey.jpg": (self.noise("L"), {}), "full.jpeg": (self.noise("RGB"), {"subsampling": 0}),
+                    "cmyk.jpg": (self.noise("CMYK"), {})}
+        for name, (picture, options) in pictures.items():
+            with self.subTest(name=name):
+                picture.save(self.path(name), **options)
+                expected = np.asarray(Image.open(self.path(name)).convert("RGB")).astype(int)
+                actual = self.read(model, self.path(name))[0].astype(int)
+                # Pillow may bring another version of the JPEG library, and rounds CMYK otherwise.
+                self.assertLessEqual(np.abs(actual - expected).max(), 2 if ".j" in name else 0)
+
+    def test_preprocessing(self):
+        picture = self.noise("RGB")
+        picture.save(self.path("p.png"))
+        rgb = np.asarray(picture).astype(np.float32)
+        model = self.picture_model([1, 3, "h", "w"])
+        np.testing.assert_allclose(self.read(model, self.path("p.png"))[0], rgb.transpose(2, 0, 1) / 255, rtol=1e-6)
+        mean, std = np.array([0.5, 0.4, 0.3], np.float32), np.array([0.2, 0.3, 0.4], np.float32)
+        actual = self.read(model, self.path("p.png"), "--bgr", "--mean", "0.5,0.4,0.3", "--std", "0.2,0.3,0.4")
+        expected = ((rgb[:, :, ::-1] / 255 - mean) / std).transpose(2, 0, 1)
+        np.testing.assert_allclose(actual[0], expected, rtol=1e-5, atol=1e-6)
+        actual = self.read(model, self.path("p.png"), "--scale", "1", "--mean", "128")
+        np.testing.assert_allclose(actual[0], (rgb - 128).transpose(2, 0, 1), rtol=1e-6)
+
+    def test_resizes_to_the_input(self):
+        Image.new("RGB", (50, 40), (10, 20, 30)).save(self.path("p.png"))
+        nhwc = self.read(self.picture_model([1, 24, 32, 3]), self.path("p.png"), "--scale", "1")
+        np.testing.assert_allclose(nhwc, np.broadcast_to(np.float32([10, 20, 30]), (1, 24, 32, 3)), rtol=1e-6)
+        grey = self.read(self.picture_model([1, 1, 8, 8]), self.path("p.png"), "--scale", "1")
+        np.testing.assert_allclose(grey, np.full((1, 1, 8, 8), 18.15), rtol=1e-4)
+        open_size = self.read(self.picture_model(["n", 3, "h", "w"]), self.path("p.png"), "--shape", "x=1x3x6x7")
+        self.assertEqual(open_size.shape, (1, 3, 6, 7))
+
+    def test_refusals(self):
+        Image.new("RGB", (5, 4)).save(self.path("p.png"))
+        for shape in ([1, 2, 4, 4], [2, 3, 4, 4], [3, 4]):
+            self.run_command("run", self.picture_model(shape), "--input", "x=" + self.path("p.png"), code=4)
+        model = self.picture_model([1, 3, 4, 4])
+        self.run_command("run", model, "--input", "x=" + self.path("p.png"), "--mean", "1,2", code=4)
+
+
+class TestVerify(CommandTest):
+    def data_set(self, number=0, wrong=0.0):
+        model = self.add_model()
+        folder = self.path("case")
+        os.makedirs(os.path.join(folder, f"test_data_set_{number}"), exist_ok=True)
+        os.replace(model, os.path.join(folder, "model.onnx"))
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        for name, array in (("input_0", x), ("output_0", x + np.array([1, 2, 3], np.float32) + wrong)):
+            with open(os.path.join(folder, f"test_data_set_{number}", name + ".pb"), "wb") as file:
+                file.write(numpy_helper.from_array(array.astype(np.float32)).SerializeToString())
+        return folder
+
+    def test_equal(self):
+        folder = self.data_set()
+        self.assertIn("1 of 1 equal", self.run_command("verify", folder).stdout)
+        self.assertIn("2 of 2 equal", self.run_command("verify", folder, folder + "/").stdout)
+
+    def test_different(self):
+        folder = self.data_set(wrong=0.01)
+        done = self.run_command("verify", folder, code=1)
+        self.assertIn("FAIL  case/test_data_set_0 y: 6 of 6 elements differ, first [0,0]", done.stdout)
+        self.run_command("verify", folder, "--atol", "0.011")
+
+    def test_missing_parts(self):
+        folder = self.data_set()
+        self.run_command("verify", self.path("none"), code=1)
+        os.remove(os.path.join(folder, "test_data_set_0", "output_0.pb"))
+        self.assertIn("missing", self.run_command("verify", folder, code=1).stdout)
+        os.remove(os.path.join(folder, "test_data_set_0", "input_0.pb"))
+        self.run_command("verify", folder, code=1)
+
+
+class TestInspectAndOps(CommandTest):
+    def test_inspect(self):
+        text = self.run_command("inspect", self.add_model()).stdout
+        for word in ("x: float[n,3]", "y: float[n,3]", "opset", "ai.onnx 17", "producer   test 1", "author = nobody",
+                     "Add", "passes"):
+            self.assertIn(word, text)
+
+    def test_inspect_json(self):
+        result = json.loads(self.run_command("inspect", self.add_model(), "--json").stdout)
+        self.assertEqual(result["inputs"], [{"name": "x", "type": "float[n,3]", "element_type": "float",
+                                             "shape": ["n", 3], "optional": False}])
+        self.assertEqual(result["metadata"]["opsets"], {"": 17})
+        self.assertEqual(result["metadata"]["custom"], {"author": "nobody"})
+        self.assertEqual(result["operators"]["imported"], {"Add": 1})
+
+    def test_graph_text(self):
+        model = self.add_model()
+        self.assertIn("Add", self.run_command("inspect", model, "--graph", "imported").stdout)
+        self.assertIn("Add", self.run_command("inspect", model, "--graph").stdout)
+
+    def test_ops(self):
+        self.assertRegex(self.run_command("ops", "Add").stdout, r"(?m)^Add +1 6 7 13 14$|^Add +7 13 14$")
+        listed = json.loads(self.run_command("ops", "--json").stdout)
+        self.assertIn("Conv", {op["name"] for op in listed})
+        self.assertEqual({op["domain"] for op in listed} - {"", "ai.onnx.ml"}, set())
+
+
+class TestBench(CommandTest):
+    def test_json(self):
+        done = self.run_command("bench", self.add_model(), "--json", "--repeat", "2", "--runs", "20", "--threads", "1")
+        result = json.loads(done.stdout)
+        self.assertEqual(result["threads"], 1)
+        self.assertEqual(result["hot"]["runs"], 20)
+        for key in ("start_ms", "create_ms", "first_run_ms", "second_run_ms", "peak_rss_bytes"):
+            self.assertGreater(result["cold"][key], 0)
+        hot = [result["hot"][f"p{p}_ms"] for p in (10, 50, 90, 95, 99)]
+        self.assertEqual(hot, sorted(hot))
+
+    def test_text(self):
+        text = self.run_command("bench", self.add_model(), "--repeat", "1", "--runs", "5").stdout
+        for word in ("session creation", "peak memory", "p95"):
+            self.assertIn(word, text)
+
+    def test_serve(self):
+        done = subprocess.run([COMMAND, "bench", self.add_model(), "--serve"], input="3\n2\n", capture_output=True,
+                              text=True, check=True, timeout=60)
+        ready, three, two = done.stdout.splitlines()
+        self.assertEqual((ready, len(json.loads(three)), len(json.loads(two))), ("ready", 3, 2))
+
+    def test_interrupt(self):
+        with subprocess.Popen([COMMAND, "bench", self.add_model(), "--repeat", "0", "--runs", "1000000"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(errors, "sardonyx: interrupted\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    COMMAND = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
