@@ -58,22 +58,24 @@ void print_metadata(const ModelMetadata& metadata) {
 }
 
 void print_operators(const Inspection& inspection) {
-  fmt::print("nodes by operator\n  {:32}", "");
-  for (const StageCounts& stage : inspection.stages) fmt::print(" {:>9}", stage.name);
-  fmt::print("\n");
   std::map<std::string, std::vector<int64_t>> rows;
   std::vector<int64_t> totals(inspection.stages.size(), 0);
+  size_t width = 0;
   for (size_t i = 0; i < inspection.stages.size(); ++i) {
     for (const auto& [name, count] : inspection.stages[i].operators) {
       std::vector<int64_t>& row = rows[name];
       row.resize(inspection.stages.size(), 0);
       row[i] = count;
       totals[i] += count;
+      width = std::max(width, name.size());
     }
   }
   rows["total"] = totals;
+  fmt::print("nodes by operator\n  {:{}}", "", width);
+  for (const StageCounts& stage : inspection.stages) fmt::print(" {:>9}", stage.name);
+  fmt::print("\n");
   for (const auto& [name, counts] : rows) {
-    fmt::print("  {:32}", name);
+    fmt::print("  {:{}}", name, width);
     for (const int64_t count : counts) {
       fmt::print(" {:>9}", count == 0 ? std::string("-") : std::to_string(count));
     }
@@ -81,14 +83,18 @@ void print_operators(const Inspection& inspection) {
   }
 }
 
+// Rows that did nothing are left out; --json has them.
 void print_passes(const Inspection& inspection) {
-  fmt::print("passes and rules\n  {:32} {:>9} {:>8}  {}\n", "", "ms", "applied", "rejected");
+  fmt::print("passes and rules\n  {:20} {:9} {:>9} {:>8}  {}\n", "", "stage", "ms", "applied",
+             "rejected");
   for (const PassRow& row : inspection.passes) {
+    if (row.applied == 0 && row.rejected.empty()) continue;
     std::string rejected;
     for (const auto& [reason, count] : row.rejected) {
       rejected += fmt::format("{}{} x{}", rejected.empty() ? "" : ", ", reason, count);
     }
-    fmt::print("  {:32} {:>9.3f} {:>8}  {}\n", row.name, row.milliseconds, row.applied, rejected);
+    fmt::print("  {:20} {:9} {:>9.3f} {:>8}  {}\n", row.name, row.stage, row.milliseconds,
+               row.applied, rejected);
   }
 }
 
@@ -134,6 +140,7 @@ nlohmann::ordered_json as_json(const Inspection& inspection) {
   result["passes"] = nlohmann::ordered_json::array();
   for (const PassRow& row : inspection.passes) {
     result["passes"].push_back({{"name", row.name},
+                                {"stage", row.stage},
                                 {"ms", row.milliseconds},
                                 {"applied", row.applied},
                                 {"rejected", row.rejected}});

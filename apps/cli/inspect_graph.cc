@@ -24,10 +24,10 @@ void count_operators(const Graph& graph, std::map<std::string, int64_t>& counts)
   }
 }
 
-void add_passes(const PipelineReport& report, std::vector<PassRow>& rows) {
+void add_passes(const char* stage, const PipelineReport& report, std::vector<PassRow>& rows) {
   for (const PassReport& pass : report.passes) {
-    rows.push_back(
-        {pass.name, static_cast<double>(pass.nanoseconds) / 1e6, pass.applied, pass.rejected});
+    rows.push_back({stage, pass.name, static_cast<double>(pass.nanoseconds) / 1e6, pass.applied,
+                    pass.rejected});
   }
 }
 
@@ -51,8 +51,8 @@ Inspection inspect_model(const std::filesystem::path& path, const Options& optio
     inspection.inputs = std::move(compiled.inputs);
     inspection.outputs = std::move(compiled.outputs);
     inspection.warnings = std::move(compiled.warnings);
-    add_passes(compiled.canonical, inspection.passes);
-    add_passes(compiled.fused, inspection.passes);
+    add_passes("canonical", compiled.canonical, inspection.passes);
+    add_passes("fused", compiled.fused, inspection.passes);
   } catch (const Error& error) {
     // What stops a later stage must not hide the graph that was asked for.
     if (inspection.graph_text.empty()) throw CommandError(kExitModel, error);

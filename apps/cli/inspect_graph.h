@@ -17,6 +17,7 @@ struct StageCounts {
 };
 
 struct PassRow {
+  std::string stage;  // canonical or fused
   std::string name;
   double milliseconds = 0;
   int64_t applied = 0;
