@@ -22,7 +22,7 @@ Outputs must have the expected type and shape, and |result - expected| <= atol +
 Exit code 0: all equal; 1: something differs or failed, which the report says.
 
 Example:
-  sardonyx verify onnx/backend/test/data/light/* --rtol 1e-2)";
+  sardonyx verify onnx/backend/test/data/pytorch-operator/* --threads 1)";
 
 struct Arguments {
   std::vector<std::string> folders;
@@ -100,7 +100,7 @@ void verify_folder(const fs::path& folder, const Arguments& arguments, const Opt
     for (const fs::path& set : sets) verify_set(session, set, arguments.tolerance, totals);
   } catch (const Error& error) {
     if (interrupt_token().is_cancelled()) throw;
-    report(totals, false, folder.string(),
+    report(totals, false, folder.filename().string(),
            fmt::format("{}: {}", to_string(error.code()), error.what()));
   }
 }

@@ -53,12 +53,12 @@ const SdxExtras* open_extras() {
   for (const std::string& path : candidates()) {
     const bool is_path = path.find('/') != std::string::npos;
     if (is_path && !std::filesystem::exists(path)) {
-      tried += fmt::format("\n  {}: no such file", path);
+      tried += fmt::format("; {}: no such file", path);
       continue;
     }
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      tried += fmt::format("\n  {}: {}", path, dlerror());
+      tried += fmt::format("; {}: {}", path, dlerror());
       continue;
     }
     const auto get = reinterpret_cast<SdxExtrasGet>(dlsym(library, "sdx_extras_get"));
@@ -73,8 +73,8 @@ const SdxExtras* open_extras() {
   }
   throw Error(ErrorCode::kNotFound,
               fmt::format("{} is needed to read pictures and was not found. Put it beside the "
-                          "executable or name it in SARDONYX_EXTRAS. Tried:{}",
-                          kLibrary, tried));
+                          "executable or name it in SARDONYX_EXTRAS. Tried {}",
+                          kLibrary, tried.substr(2)));
 }
 
 }  // namespace

@@ -277,6 +277,14 @@ class TestPictures(CommandTest):
         open_size = self.read(self.picture_model(["n", 3, "h", "w"]), self.path("p.png"), "--shape", "x=1x3x6x7")
         self.assertEqual(open_size.shape, (1, 3, 6, 7))
 
+    def test_without_the_codecs(self):
+        Image.new("RGB", (5, 4)).save(self.path("p.png"))
+        done = subprocess.run([COMMAND, "run", self.picture_model([1, 3, 4, 4]), "--input", "x=" + self.path("p.png")],
+                              env={**os.environ, "SARDONYX_EXTRAS": "/none"}, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 4)
+        self.assertRegex(done.stderr, r"^sardonyx: NotFound: .*libsardonyx_extras.so is needed.*/none.*\n$")
+
     def test_refusals(self):
         Image.new("RGB", (5, 4)).save(self.path("p.png"))
         for shape in ([1, 2, 4, 4], [2, 3, 4, 4], [3, 4]):
