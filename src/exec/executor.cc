@@ -39,6 +39,19 @@ std::shared_ptr<const Signature> Executor::signature_for(std::span<const Tensor>
   return fresh;
 }
 
+void Executor::check_memory(const Signature& signature) const {
+  int64_t output_bytes = 0;
+  for (int32_t buffer : bound_->program.outputs) {
+    if (signature.places[buffer].kind == Place::Kind::kDynamic) continue;
+    output_bytes += signature.views[buffer].size_bytes();
+  }
+  if (signature.arena.size_bytes + output_bytes <= options_.memory_limit_bytes) return;
+  throw Error(ErrorCode::kFail,
+              fmt::format("the run needs an arena of {} bytes and {} bytes for its outputs, the "
+                          "memory limit is {}; raise memory_limit_bytes or use smaller inputs",
+                          signature.arena.size_bytes, output_bytes, options_.memory_limit_bytes));
+}
+
 std::unique_ptr<RunState> Executor::take_state(const Signature* wanted) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (idle_.empty()) return nullptr;
@@ -58,13 +71,7 @@ void Executor::give_state(std::unique_ptr<RunState> state) {
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                    const std::atomic<bool>* cancel, const StepObserver* observer) {
   const std::shared_ptr<const Signature> signature = signature_for(inputs);
-  if (options_.memory_limit_bytes > 0 &&
-      signature->arena.size_bytes > options_.memory_limit_bytes) {
-    throw Error(ErrorCode::kFail,
-                fmt::format("the run needs an arena of {} bytes, the memory limit is {}; raise "
-                            "memory_limit_bytes or use smaller inputs",
-                            signature->arena.size_bytes, options_.memory_limit_bytes));
-  }
+  if (options_.memory_limit_bytes > 0) check_memory(*signature);
   std::unique_ptr<RunState> state = take_state(signature.get());
   if (!state) state = std::make_unique<RunState>(*bound_);
   if (state->signature() != signature.get()) state->set_signature(signature);

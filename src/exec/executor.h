@@ -43,6 +43,7 @@ class Executor {
   std::shared_ptr<const Signature> signature_for(std::span<const Tensor> inputs);
 
  private:
+  void check_memory(const Signature& signature) const;
   std::unique_ptr<RunState> take_state(const Signature* wanted);
   void give_state(std::unique_ptr<RunState> state);
 

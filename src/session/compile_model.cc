@@ -63,6 +63,10 @@ CompiledModel compile_model(const ModelSource& source, const Options& options,
   const std::unique_ptr<Model> model = read(source, options);
   report_progress(options, "resolve", 0.1);
   override_free_dimensions(*model->graph, options.free_dimensions);
+  std::vector<ValueInfo> declared_outputs;
+  for (ValueId id : model->graph->outputs()) {
+    declared_outputs.push_back(value_info_of(*model->graph, id));
+  }
   inline_functions(*model);
   resolve_model(*model);
   observe("imported", *model);
@@ -77,17 +81,11 @@ CompiledModel compile_model(const ModelSource& source, const Options& options,
     compiled.inputs.push_back(std::move(info));
   }
 
-  std::vector<std::string> output_names;
-  for (ValueId id : model->graph->outputs()) {
-    output_names.push_back(model->graph->value(id).name);
-  }
   compiled.canonical = run_pipeline(*model, pipeline_options(options, 0.2, 0.5));
   observe("canonical", *model);
-  // Passes may make another value the output; its name stays the model's.
-  for (size_t i = 0; i < output_names.size(); ++i) {
-    ValueInfo info = value_info_of(*model->graph, model->graph->outputs()[i]);
-    info.name = output_names[i];
-    compiled.outputs.push_back(std::move(info));
+  for (size_t i = 0; i < declared_outputs.size(); ++i) {
+    compiled.outputs.push_back(merge_output_info(
+        declared_outputs[i], value_info_of(*model->graph, model->graph->outputs()[i])));
   }
 
   cpu::CompileOptions cpu_options;

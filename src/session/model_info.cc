@@ -9,9 +9,23 @@ namespace {
 
 // The name that the model gave to a symbolic dim; the reader makes repeats unique with '#'.
 std::string declared_name(const DimTable& dims, const Dim& dim) {
-  if (!dim.is_symbolic()) return "";
-  const std::string printed = dims.print(dim);
-  return printed.substr(0, printed.find('#'));
+  const std::string* name = dims.symbol_name(dim);  // null: no plain symbol
+  return name == nullptr ? "" : name->substr(0, name->find('#'));
+}
+
+std::string type_text(const ValueInfo& info) {
+  std::string text = name_of(info.element_type);
+  if (!info.has_shape) return text;
+  text += '[';
+  for (size_t i = 0; i < info.shape.size(); ++i) {
+    if (i != 0) text += ',';
+    if (info.shape[i] >= 0) {
+      text += std::to_string(info.shape[i]);
+    } else {
+      text += info.symbols[i].empty() ? "?" : info.symbols[i];
+    }
+  }
+  return text + ']';
 }
 
 }  // namespace
@@ -42,6 +56,22 @@ ValueInfo value_info_of(const Graph& graph, ValueId id) {
     info.shape.push_back(dim.is_known() ? dim.value : -1);
     info.symbols.push_back(declared_name(graph.dims(), dim));
   }
+  info.type = type_text(info);
+  return info;
+}
+
+ValueInfo merge_output_info(const ValueInfo& declared, const ValueInfo& inferred) {
+  ValueInfo info = inferred;
+  info.name = declared.name;
+  if (!inferred.has_shape) {
+    info = declared;
+  } else if (declared.has_shape && declared.shape.size() == inferred.shape.size()) {
+    info.symbols = declared.symbols;
+  } else {
+    // Names that inference made up mean nothing to the caller.
+    info.symbols.assign(info.shape.size(), "");
+  }
+  if (info.element_type != ElementType::kUndefined) info.type = type_text(info);
   return info;
 }
 

@@ -50,6 +50,14 @@ struct Session::Impl {
     for (const std::string& warning : compiled.warnings) {
       log_line(options, LogLevel::kWarning, warning);
     }
+    if (options.log_level <= LogLevel::kInfo) {
+      log_line(options, LogLevel::kInfo,
+               fmt::format("{} nodes became {} steps", compiled.canonical.nodes_before,
+                           compiled.program.steps.size()));
+      log_line(options, LogLevel::kVerbose, "passes:\n" + compiled.canonical.print());
+      log_line(options, LogLevel::kVerbose,
+               "passes of the CPU provider:\n" + compiled.fused.print());
+    }
     threads = options.threads == 0 ? allowed_cores() : options.threads;
     if (threads > 1) pool = std::make_shared<ThreadPool>(threads);
     ExecutorOptions exec_options;

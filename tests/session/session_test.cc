@@ -82,7 +82,7 @@ TEST_F(SessionTest, SaysWhatTheModelSays) {
   EXPECT_TRUE(session.inputs()[1].is_optional);
   ASSERT_EQ(session.outputs().size(), 1u);
   EXPECT_EQ(session.outputs()[0].name, "y");
-  EXPECT_EQ(session.outputs()[0].element_type, ElementType::kFloat);
+  EXPECT_EQ(session.outputs()[0].type, "float[batch,3]");
   EXPECT_EQ(session.metadata().graph_name, "scaled");
   EXPECT_EQ(session.metadata().producer_name, "session_test");
   EXPECT_EQ(session.metadata().custom.at("author"), "somebody");
@@ -187,13 +187,13 @@ TEST_F(SessionTest, SaysWhyAModelDoesNotLoad) {
   const std::vector<std::byte> noise(100, std::byte{0xff});
   message_of(ErrorCode::kInvalidProtobuf, [&] { Session{std::span(noise)}; });
   proto::Message g;
-  g.message(1, proto::node("Rleu", {"x"}, {"y"}));
+  g.message(1, proto::node("Relus", {"x"}, {"y"}));
   g.text(2, "typo");
   g.message(11, proto::value("x", 1, {3}));
   g.message(12, proto::value("y", 1, {3}));
   const auto typo = bytes_of(proto::model(g));
   expect_mentions(message_of(ErrorCode::kNotImplemented, [&] { Session{std::span(typo)}; }),
-                  {"Rleu", "Relu"});
+                  {"Relus", "Relu"});
 }
 
 TEST_F(SessionTest, StopsWhenCancelled) {
@@ -205,6 +205,31 @@ TEST_F(SessionTest, StopsWhenCancelled) {
   run_options.cancel.cancel();
   message_of(ErrorCode::kFail, [&] { session.run({{"x", x_}}, {}, run_options); });
   EXPECT_EQ(to_vector(session.run({{"x", x_}})[0]), y_);
+}
+
+TEST_F(SessionTest, LogsWhatItDidWhenAsked) {
+  Options options;
+  std::vector<std::string> lines;
+  options.log = [&](LogLevel, std::string_view line) { lines.emplace_back(line); };
+  Session(model_, options);
+  EXPECT_TRUE(lines.empty());
+  options.log_level = LogLevel::kVerbose;
+  Session(model_, options);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0], "2 nodes became 2 steps");
+}
+
+TEST_F(SessionTest, RefusesARunAboveTheMemoryLimit) {
+  Options options;
+  options.memory_limit_bytes = 4096;
+  const Session session(model_, options);
+  EXPECT_EQ(to_vector(session.run({{"x", x_}})[0]), y_);
+  const Value big = floats({1000, 3}, std::vector<float>(3000));
+  expect_mentions(message_of(ErrorCode::kFail,
+                             [&] {
+                               session.run({{"x", big}});
+                             }),
+                  {"12000 bytes for its outputs", "4096"});
 }
 
 TEST_F(SessionTest, ReportsProgress) {
