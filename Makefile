@@ -51,7 +51,7 @@ test: check models build ## Checks, release build, unit tests, operator cases, c
 
 .PHONY: test-full
 test-full: test ## The same, then every ISA level, slow tests and sanitizers
-	@for isa in sse4 avx2 avx512; do \
+	@for isa in scalar sse4 avx2 avx512; do \
 	  echo "== tests with SARDONYX_MAX_ISA=$$isa"; \
 	  SARDONYX_MAX_ISA=$$isa $(CTEST) $(if $(FILTER),-R '$(FILTER)'); \
 	done
