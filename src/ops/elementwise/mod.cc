@@ -46,7 +46,7 @@ struct FlooredOp {
     if constexpr (std::is_floating_point_v<T>) {
       if (rest == 0) return std::copysign(rest, b);
       // An infinite divisor of the other sign is the result itself.
-      return rest < 0 != b < 0 ? rest + b : rest;
+      return (rest < 0) != (b < 0) ? rest + b : rest;
     } else {
       return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
     }
