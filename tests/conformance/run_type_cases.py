@@ -21,12 +21,16 @@ import type_cases
 import verify_cases
 
 WIDENS = "numpy's sum of small integers is wider than the type that the standard gives the output"
-EXPECTED_DIFFERENCES = {f"{op}_{kind}": WIDENS for op in ("ReduceSumSquare",) for kind in ("int32", "uint32")}
+EXPECTED_DIFFERENCES = {
+    "Pad_float8e8m0": "the type has no zero; numpy takes NaN, the runtime the smallest number, as Cast does",
+    "ReduceSumSquare_int32": WIDENS,
+    "ReduceSumSquare_uint32": WIDENS,
+}
 
 
 def write(folder, kind, arrays):
     for i, array in enumerate(arrays):
-        (folder / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
+        (folder / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
 
 
 def main():
@@ -43,7 +47,10 @@ def main():
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                outputs = ReferenceEvaluator(model).run(None, feeds)
+                outputs = [np.asarray(output) for output in ReferenceEvaluator(model).run(None, feeds)]
+                texts = [each for output in outputs if output.dtype == object for each in output.flat]
+                if not all(isinstance(each, str) for each in texts):
+                    raise TypeError("objects that are not text")
             except Exception:  # it raises whatever its operators meet
                 unjudged.append(name)
                 continue

@@ -13,6 +13,8 @@ import subprocess
 LEVELS = ("none", "all")
 BATCH = 100
 TIMEOUT_S = 120
+# A reason to differ of cases that may also happen to pass.
+RANDOM = "the standard fixes no generator of random numbers"
 
 # Folder `folder`/`name`; (rtol, atol) as text; "domain.name" of every operator.
 Case = collections.namedtuple("Case", "name folder tolerance operators")
@@ -67,7 +69,7 @@ def reason(name, table):
 
 def run_section(title, command, cases, known, expected_differences):
     """Prints the report; returns how many failures there are. The table maps a name pattern to why the runtime's answer
-    differs; a case of the table that passes is a failure too."""
+    differs; a case of the table that passes is a failure too, unless the reason is RANDOM."""
     cases = list(cases)
     runnable = [case for case in cases if case.operators <= known]
     results = verify_all(command, runnable)
@@ -75,7 +77,7 @@ def run_section(title, command, cases, known, expected_differences):
     for case in runnable:
         why = reason(case.name, expected_differences)
         differences = {level: results[level][case.name] for level in LEVELS if results[level][case.name]}
-        if why and len(differences) == len(LEVELS):
+        if why and (len(differences) == len(LEVELS) or why == RANDOM):
             expected[why] += 1
         elif why:
             failures.append(f"{case.name}: passes, but is expected to differ ({why})")
