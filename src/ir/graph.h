@@ -4,6 +4,7 @@
 // inputs. Passes edit through the methods, which keep users and producers true.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +35,8 @@ struct GraphValue {
   int output_index = 0;             // among the producer's outputs
   NodeIds users;                    // one entry per use as input or implicit input
   bool alive = true;
+  std::string doc;
+  std::vector<std::pair<std::string, std::string>> metadata;
 
   bool is_constant() const { return constant.is_defined(); }
 };
@@ -72,6 +75,10 @@ class Graph {
 
   std::string name;
   std::string doc;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  // Fields of the model file that results do not depend on, as they lie there: quantization
+  // annotations and unknown ones.
+  std::vector<std::byte> other_fields;
 
   DimTable& dims() const { return *dims_; }
   const std::shared_ptr<DimTable>& shared_dims() const { return dims_; }

@@ -2,6 +2,7 @@
 // metadata.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,6 +42,9 @@ struct Model {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<Function> functions;
   std::unique_ptr<Graph> graph;
+  // Fields of the model file that results do not depend on, as they lie there: training_info,
+  // device configurations and unknown ones.
+  std::vector<std::byte> other_fields;
   // What was odd but accepted: unused opset imports, newer IR, stale shapes.
   std::vector<std::string> warnings;
 

@@ -2,74 +2,33 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
 #include <utility>
 
 #include "ir/text_element.h"
 #include "ir/text_lexer.h"
+#include "ir/value_names.h"
 
 namespace sardonyx {
 namespace {
-
-// Names of one graph's values. Captures take the name of the outer value; values without a name,
-// and names that hide an outer one, get a fresh name.
-class Names {
- public:
-  Names(const Graph& graph, const Names* outer, const ValueIds* captures) : outer_(outer) {
-    names_.resize(graph.value_count());
-    if (outer != nullptr && captures != nullptr) {
-      for (const Capture& capture : graph.captures()) {
-        const auto index = static_cast<size_t>(capture.index);
-        if (index < captures->size()) name(capture.inner) = outer->of((*captures)[index]);
-      }
-    }
-    // Named values first, so that a made-up name never takes the name of another value.
-    for (const bool named : {true, false}) {
-      for (size_t i = 0; i < names_.size(); ++i) {
-        const auto& value = graph.value(static_cast<ValueId>(i));
-        if (!value.alive || !names_[i].empty() || value.name.empty() == named) continue;
-        names_[i] = fresh(named ? value.name : fmt::format("v{}", i));
-      }
-    }
-  }
-
-  const std::string& of(ValueId id) const { return names_[static_cast<size_t>(id)]; }
-
- private:
-  std::string& name(ValueId id) { return names_[static_cast<size_t>(id)]; }
-  bool taken(const std::string& name) const {
-    return used_.contains(name) || (outer_ != nullptr && outer_->taken(name));
-  }
-  std::string fresh(const std::string& wish) {
-    std::string name = wish;
-    for (int i = 1; taken(name); ++i) name = fmt::format("{}_{}", wish, i);
-    used_.insert(name);
-    return name;
-  }
-
-  const Names* outer_;
-  std::vector<std::string> names_;
-  std::unordered_set<std::string> used_;
-};
 
 class Printer {
  public:
   Printer(const PrintOptions& options, const DimTable& dims) : options_(options), dims_(dims) {}
 
   void model(const Model& model);
-  void graph(const Graph& graph, const Names* outer, const ValueIds* captures);
-  void node(const Names& names, const Node& node);
+  void graph(const Graph& graph, const ValueNames* outer, const ValueIds* captures);
+  void node(const ValueNames& names, const Node& node);
   std::string take() { return std::move(text_); }
 
  private:
   void function(const Function& function);
-  void signature(const Graph& graph, const Names& names);
-  void body(const Graph& graph, const Names& names);
-  void values(const Graph& graph, const Names& names);
-  void uses(const ValueIds& ids, const Names& names);
-  void attributes(const Attributes& attributes, const Names& names, const ValueIds& captures);
-  void attribute(const AttributeValue& value, const Names& names, const ValueIds& captures);
-  void typed_name(const Graph& graph, ValueId id, const Names& names);
+  void signature(const Graph& graph, const ValueNames& names);
+  void body(const Graph& graph, const ValueNames& names);
+  void values(const Graph& graph, const ValueNames& names);
+  void uses(const ValueIds& ids, const ValueNames& names);
+  void attributes(const Attributes& attributes, const ValueNames& names, const ValueIds& captures);
+  void attribute(const AttributeValue& value, const ValueNames& names, const ValueIds& captures);
+  void typed_name(const Graph& graph, ValueId id, const ValueNames& names);
   void line() { text_ += '\n' + std::string(static_cast<size_t>(indent_), ' '); }
 
   const PrintOptions& options_;
@@ -134,7 +93,7 @@ void Printer::function(const Function& function) {
     text_ += ",\n  metadata_props: " + print_props(function.metadata);
   }
   text_ += "\n>\n" + quote_name(function.name);
-  const Names names(*function.body, nullptr, nullptr);
+  const ValueNames names(*function.body, nullptr, nullptr);
   if (!function.attributes.empty() || !function.attribute_defaults.empty()) {
     std::string listed;
     for (const std::string& name : function.attributes) {
@@ -153,20 +112,20 @@ void Printer::function(const Function& function) {
   text_ += '\n';
 }
 
-void Printer::typed_name(const Graph& graph, ValueId id, const Names& names) {
+void Printer::typed_name(const Graph& graph, ValueId id, const ValueNames& names) {
   const ValueType& type = graph.value(id).type;
   if (type.kind != ValueType::Kind::kUnknown) text_ += print_type(type, dims_) + ' ';
   text_ += quote_name(names.of(id));
 }
 
-void Printer::graph(const Graph& graph, const Names* outer, const ValueIds* captures) {
-  const Names names(graph, outer, captures);
+void Printer::graph(const Graph& graph, const ValueNames* outer, const ValueIds* captures) {
+  const ValueNames names(graph, outer, captures);
   text_ += quote_name(graph.name) + ' ';
   signature(graph, names);
   body(graph, names);
 }
 
-void Printer::signature(const Graph& graph, const Names& names) {
+void Printer::signature(const Graph& graph, const ValueNames& names) {
   text_ += '(';
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     if (i != 0) text_ += ", ";
@@ -184,7 +143,7 @@ void Printer::signature(const Graph& graph, const Names& names) {
   text_ += ')';
 }
 
-void Printer::values(const Graph& graph, const Names& names) {
+void Printer::values(const Graph& graph, const ValueNames& names) {
   bool any = false;
   const auto begin = [&] {
     text_ += std::exchange(any, true) ? "," : " <";
@@ -217,7 +176,7 @@ void Printer::values(const Graph& graph, const Names& names) {
   }
 }
 
-void Printer::body(const Graph& graph, const Names& names) {
+void Printer::body(const Graph& graph, const ValueNames& names) {
   values(graph, names);
   text_ += " {";
   indent_ += 2;
@@ -232,7 +191,7 @@ void Printer::body(const Graph& graph, const Names& names) {
 }
 
 // An absent value is an empty place; the last one is written "" so that it counts.
-void Printer::uses(const ValueIds& ids, const Names& names) {
+void Printer::uses(const ValueIds& ids, const ValueNames& names) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i != 0) text_ += ", ";
     if (ids[i] != ValueId::kNone) {
@@ -243,7 +202,7 @@ void Printer::uses(const ValueIds& ids, const Names& names) {
   }
 }
 
-void Printer::node(const Names& names, const Node& node) {
+void Printer::node(const ValueNames& names, const Node& node) {
   if (!node.name.empty()) text_ += fmt::format("[{}] ", quote_name(node.name));
   uses(node.outputs, names);
   text_ += node.outputs.empty() ? "= " : " = ";
@@ -264,7 +223,7 @@ void Printer::node(const Names& names, const Node& node) {
   text_ += ')';
 }
 
-void Printer::attributes(const Attributes& attributes, const Names& names,
+void Printer::attributes(const Attributes& attributes, const ValueNames& names,
                          const ValueIds& captures) {
   bool first = true;
   for (const auto& [name, value] : attributes) {
@@ -303,7 +262,8 @@ const char* reference_kind(int type) {
   return type >= 0 && type < static_cast<int>(std::size(kKinds)) ? kKinds[type] : kKinds[0];
 }
 
-void Printer::attribute(const AttributeValue& value, const Names& names, const ValueIds& captures) {
+void Printer::attribute(const AttributeValue& value, const ValueNames& names,
+                        const ValueIds& captures) {
   AttributePrinter to{text_, options_};
   const auto print_graph = [&](const std::shared_ptr<Graph>& held) {
     indent_ += 2;
@@ -365,7 +325,7 @@ std::string print(const Graph& graph, const PrintOptions& options) {
 
 std::string print_node(const Graph& graph, const Node& node, const PrintOptions& options) {
   Printer printer(options, graph.dims());
-  printer.node(Names(graph, nullptr, nullptr), node);
+  printer.node(ValueNames(graph, nullptr, nullptr), node);
   return printer.take();
 }
 

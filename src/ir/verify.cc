@@ -13,7 +13,8 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Graph& graph) : graph_(graph), state_(graph.value_count(), kUndefined) {}
+  Verifier(const Graph& graph, NameRule names)
+      : graph_(graph), names_(names), state_(graph.value_count(), kUndefined) {}
 
   void run(const Node* holder) {
     define_entries(holder);
@@ -127,7 +128,7 @@ class Verifier {
       if (inner.shared_dims() != graph_.shared_dims()) {
         fail("subgraph '{}' of {} has a table of dimensions of its own", attribute, describe(node));
       }
-      Verifier(inner).run(&node);
+      Verifier(inner, names_).run(&node);
     });
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const ValueId out = node.outputs[i];
@@ -157,7 +158,7 @@ class Verifier {
       const auto id = static_cast<ValueId>(i);
       const GraphValue& value = graph_.value(id);
       if (!value.alive) continue;
-      if (!value.name.empty() && !names.insert(value.name).second) {
+      if (names_ == NameRule::kUnique && !value.name.empty() && !names.insert(value.name).second) {
         fail("two values have the name '{}'", value.name);
       }
       if (value.producer != NodeId::kNone && state_[i] != kDefined) {
@@ -178,12 +179,13 @@ class Verifier {
   }
 
   const Graph& graph_;
+  const NameRule names_;
   std::vector<State> state_;
   std::vector<std::vector<NodeId>> users_;
 };
 
 }  // namespace
 
-void verify(const Graph& graph) { Verifier(graph).run(nullptr); }
+void verify(const Graph& graph, NameRule names) { Verifier(graph, names).run(nullptr); }
 
 }  // namespace sardonyx

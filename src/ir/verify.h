@@ -8,7 +8,12 @@
 
 namespace sardonyx {
 
+enum class NameRule {
+  kUnique,   // no two values of a graph have the same name
+  kIgnored,  // for whoever names the values anew, as writers do
+};
+
 // Subgraphs included. Throws Error(kInvalidGraph) that names the first fault found.
-void verify(const Graph& graph);
+void verify(const Graph& graph, NameRule names = NameRule::kUnique);
 
 }  // namespace sardonyx

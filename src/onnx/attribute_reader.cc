@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "onnx/attribute_type.h"
 #include "onnx/graph_reader.h"
 #include "onnx/type_proto.h"
 #include "sardonyx/error.h"
@@ -10,32 +11,12 @@
 namespace sardonyx {
 namespace {
 
-// AttributeProto.AttributeType.
-enum Type : int {
-  kUndefined = 0,
-  kFloat,
-  kInt,
-  kString,
-  kTensor,
-  kGraph,
-  kFloats,
-  kInts,
-  kStrings,
-  kTensors,
-  kGraphs,
-  kSparseTensor,
-  kSparseTensors,
-  kTypeProto,
-  kTypeProtos,
-  kTypeCount,
-};
-
 const char* type_name(int type) {
-  static constexpr const char* kNames[kTypeCount] = {
+  static constexpr const char* kNames[kAttributeTypeCount] = {
       "UNDEFINED",      "FLOAT",      "INT",        "STRING",  "TENSOR", "GRAPH",
       "FLOATS",         "INTS",       "STRINGS",    "TENSORS", "GRAPHS", "SPARSE_TENSOR",
       "SPARSE_TENSORS", "TYPE_PROTO", "TYPE_PROTOS"};
-  return type >= 0 && type < kTypeCount ? kNames[type] : "unknown";
+  return type >= 0 && type < kAttributeTypeCount ? kNames[type] : "unknown";
 }
 
 [[noreturn]] void reject(const std::string& message) {
@@ -46,7 +27,7 @@ const char* type_name(int type) {
 
 struct GraphReader::AttributeParts {
   std::string name, reference;
-  int type = kUndefined;
+  int type = kAttributeUndefined;
   unsigned present = 0;  // bit t: a field of type t occurs
   float f = 0;
   int64_t i = 0;
@@ -67,8 +48,8 @@ int GraphReader::deduced_type(const AttributeParts& parts) const {
 
 Attributes::Entry GraphReader::attribute(WireCursor cursor, CaptureList* captures) {
   AttributeParts parts;
-  const auto mark = [&](Type type) { parts.present |= 1u << type; };
-  const auto keep = [&](Type type, const char* message) {
+  const auto mark = [&](AttributeType type) { parts.present |= 1u << type; };
+  const auto keep = [&](AttributeType type, const char* message) {
     mark(type);
     parts.messages.push_back(cursor.message(message));
   };
@@ -78,46 +59,46 @@ Attributes::Entry GraphReader::attribute(WireCursor cursor, CaptureList* capture
         parts.name = cursor.string();
         break;
       case 2:
-        mark(kFloat);
+        mark(kAttributeFloat);
         parts.f = cursor.float32();
         break;
       case 3:
-        mark(kInt);
+        mark(kAttributeInt);
         parts.i = cursor.int64();
         break;
       case 4:
-        mark(kString);
+        mark(kAttributeString);
         parts.s = cursor.string();
         break;
       case 5:
-        keep(kTensor, "TensorProto");
+        keep(kAttributeTensor, "TensorProto");
         break;
       case 6:
-        keep(kGraph, "GraphProto");
+        keep(kAttributeGraph, "GraphProto");
         break;
       case 7:
-        mark(kFloats);
+        mark(kAttributeFloats);
         cursor.append_to(parts.floats);
         break;
       case 8:
-        mark(kInts);
+        mark(kAttributeInts);
         cursor.append_to(parts.ints);
         break;
       case 9:
-        mark(kStrings);
+        mark(kAttributeStrings);
         parts.strings.push_back(cursor.string());
         break;
       case 10:
-        keep(kTensors, "TensorProto");
+        keep(kAttributeTensors, "TensorProto");
         break;
       case 11:
-        keep(kGraphs, "GraphProto");
+        keep(kAttributeGraphs, "GraphProto");
         break;
       case 14:
-        keep(kTypeProto, "TypeProto");
+        keep(kAttributeType, "TypeProto");
         break;
       case 15:
-        keep(kTypeProtos, "TypeProto");
+        keep(kAttributeTypes, "TypeProto");
         break;
       case 20:
         parts.type = cursor.int32();
@@ -126,10 +107,10 @@ Attributes::Entry GraphReader::attribute(WireCursor cursor, CaptureList* capture
         parts.reference = cursor.string();
         break;
       case 22:
-        keep(kSparseTensor, "SparseTensorProto");
+        keep(kAttributeSparseTensor, "SparseTensorProto");
         break;
       case 23:
-        keep(kSparseTensors, "SparseTensorProto");
+        keep(kAttributeSparseTensors, "SparseTensorProto");
         break;
       default:
         break;
@@ -149,22 +130,22 @@ Attributes::Entry GraphReader::attribute_default(WireCursor cursor) {
 }
 
 AttributeValue GraphReader::attribute_value(AttributeParts& parts, CaptureList* captures) {
-  if (parts.type < kUndefined || parts.type >= kTypeCount) {
-    reject(fmt::format("its type is {}, known are 1 to {}", parts.type, kTypeCount - 1));
+  if (parts.type < kAttributeUndefined || parts.type >= kAttributeTypeCount) {
+    reject(fmt::format("its type is {}, known are 1 to {}", parts.type, kAttributeTypeCount - 1));
   }
   if (!parts.reference.empty()) {
     if (!in_function_) reject("it refers to an attribute of a function, but stands in no function");
     if (parts.present != 0) reject("it has a value and refers to an attribute of its function");
     return AttributeRef{parts.reference, parts.type};
   }
-  const int type = parts.type == kUndefined ? deduced_type(parts) : parts.type;
+  const int type = parts.type == kAttributeUndefined ? deduced_type(parts) : parts.type;
   // Absent is what some writers make of 0 and of an empty list; another field is a contradiction.
   if ((parts.present & ~(1u << type)) != 0) {
     reject(fmt::format("it is declared {} but holds {}", type_name(type),
                        type_name(std::countr_zero(parts.present & ~(1u << type)))));
   }
-  const bool single =
-      type == kTensor || type == kGraph || type == kSparseTensor || type == kTypeProto;
+  const bool single = type == kAttributeTensor || type == kAttributeGraph ||
+                      type == kAttributeSparseTensor || type == kAttributeType;
   if (single && parts.messages.size() != 1) {
     reject(fmt::format("it is declared {} and holds {} of them, expected one", type_name(type),
                        parts.messages.size()));
@@ -185,33 +166,33 @@ AttributeValue GraphReader::attribute_value(AttributeParts& parts, CaptureList* 
     return read_type(message, DimRule::kUnknown, parts.name, *dims_);
   };
   switch (type) {
-    case kFloat:
+    case kAttributeFloat:
       return parts.f;
-    case kInt:
+    case kAttributeInt:
       return parts.i;
-    case kString:
+    case kAttributeString:
       return std::move(parts.s);
-    case kTensor:
+    case kAttributeTensor:
       return tensor(parts.messages[0]);
-    case kGraph:
+    case kAttributeGraph:
       return graph(parts.messages[0]);
-    case kFloats:
+    case kAttributeFloats:
       return std::move(parts.floats);
-    case kInts:
+    case kAttributeInts:
       return std::move(parts.ints);
-    case kStrings:
+    case kAttributeStrings:
       return std::move(parts.strings);
-    case kTensors:
+    case kAttributeTensors:
       return read_all(tensor);
-    case kGraphs:
+    case kAttributeGraphs:
       return read_all(graph);
-    case kSparseTensor:
+    case kAttributeSparseTensor:
       return sparse(parts.messages[0]);
-    case kSparseTensors:
+    case kAttributeSparseTensors:
       return read_all(sparse);
-    case kTypeProto:
+    case kAttributeType:
       return type_proto(parts.messages[0]);
-    case kTypeProtos:
+    case kAttributeTypes:
       return read_all(type_proto);
     default:
       reject("it has no type");

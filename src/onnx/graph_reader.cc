@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "onnx/type_proto.h"
+#include "onnx/value_info.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -19,41 +20,16 @@ constexpr size_t kMaxAttributes = 1000;  // of one node; they are looked up one 
   throw Error(ErrorCode::kInvalidGraph, message);
 }
 
-struct ValueInfo {
-  std::string name;
-  WireCursor type;  // empty when there is none
-  bool has_type = false;
-};
-
-ValueInfo read_value_info(WireCursor cursor) {
-  ValueInfo info;
-  while (cursor.next()) {
-    if (cursor.field() == 1) info.name = cursor.string();
-    if (cursor.field() == 2) {
-      info.type = cursor.message("TypeProto");
-      info.has_type = true;
-    }
-  }
-  return info;
-}
-
 }  // namespace
 
 // A GraphProto taken apart; its fields may stand in any order.
 struct GraphReader::Parts {
   std::string name, doc;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<std::byte> other_fields;
   std::vector<WireCursor> nodes, initializers, sparse_initializers, value_infos;
   std::vector<ValueInfo> inputs, outputs;
 };
-
-std::pair<std::string, std::string> read_string_entry(WireCursor entry) {
-  std::pair<std::string, std::string> result;
-  while (entry.next()) {
-    if (entry.field() == 1) result.first = entry.string();
-    if (entry.field() == 2) result.second = entry.string();
-  }
-  return result;
-}
 
 void GraphReader::warn(std::string message) {
   if (model_.warnings.size() < kMaxWarnings) model_.warnings.push_back(std::move(message));
@@ -87,8 +63,14 @@ GraphReader::Parts GraphReader::split(WireCursor graph) {
       case 15:
         parts.sparse_initializers.push_back(graph.message("SparseTensorProto"));
         break;
-      default:  // quantization annotations, metadata: no effect on results
+      case 16:
+        parts.metadata.push_back(read_string_entry(graph.message("StringStringEntryProto")));
         break;
+      default: {  // quantization annotations, unknown fields: no effect on results
+        const auto raw = graph.raw_field();
+        parts.other_fields.insert(parts.other_fields.end(), raw.begin(), raw.end());
+        break;
+      }
     }
   }
   return parts;
@@ -103,6 +85,8 @@ std::unique_ptr<Graph> GraphReader::graph(WireCursor cursor, CaptureList* outer)
   auto result = std::make_unique<Graph>(dims_);
   result->name = std::move(parts.name);
   result->doc = std::move(parts.doc);
+  result->metadata = std::move(parts.metadata);
+  result->other_fields = std::move(parts.other_fields);
   const bool is_main = outer == nullptr;
   if (is_main && result->name.empty()) warn("the graph has no name");
   GraphScope scope(*result, outer);
@@ -128,7 +112,9 @@ std::shared_ptr<Graph> GraphReader::function_body(const FunctionParts& function)
   Parts parts;
   parts.nodes = function.nodes;
   parts.value_infos = function.value_infos;
-  for (const std::string& name : function.outputs) parts.outputs.push_back({name, {}, false});
+  for (const std::string& name : function.outputs) {
+    parts.outputs.push_back({.name = name, .type = {}, .doc = {}, .metadata = {}});
+  }
   auto result = std::make_shared<Graph>(dims_);
   result->name = function.name;
   GraphScope scope(*result, nullptr);
@@ -189,6 +175,7 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
     }
   }
   std::unordered_set<std::string_view> seen;
+  std::vector<const ValueInfo*> described_constants;
   const DimRule rule = is_main ? DimRule::kOwnSymbols : DimRule::kUnknown;
   for (const ValueInfo& info : parts.inputs) {
     if (info.name.empty()) reject("an input of the graph has no name");
@@ -209,7 +196,10 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
       reject(fmt::format("input '{}' is declared {}, its initializer holds {}", info.name,
                          name_of(type.element), name_of(initializer->second->type())));
     }
-    if (constant) continue;
+    if (constant) {
+      described_constants.push_back(&info);
+      continue;
+    }
     Tensor fallback;
     if (initialized) {
       if (!is_main) {
@@ -224,11 +214,16 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
         type = ValueType::tensor(fallback.type(), to_dims(fallback.shape()));
       }
     }
-    declare(scope, info.name, graph.add_input(info.name, std::move(type), std::move(fallback)));
+    const ValueId id = graph.add_input(info.name, std::move(type), std::move(fallback));
+    add_notes(info, graph.value(id));
+    declare(scope, info.name, id);
   }
   for (NamedTensor& each : initializers) {
     if (!by_name.contains(each.name)) continue;
     declare(scope, each.name, graph.add_constant(each.name, std::move(each.tensor)));
+  }
+  for (const ValueInfo* info : described_constants) {
+    add_notes(*info, graph.value(*scope.find_local(info->name)));
   }
 }
 
@@ -347,7 +342,9 @@ void GraphReader::add_value_types(GraphScope& scope, const Parts& parts) {
   for (const WireCursor& cursor : parts.value_infos) {
     const ValueInfo info = read_value_info(cursor);
     const auto id = scope.find_local(info.name);
-    if (!id || !info.has_type) continue;
+    if (!id) continue;
+    add_notes(info, scope.graph().value(*id));
+    if (!info.has_type) continue;
     ValueType& type = scope.graph().value(*id).type;
     if (type.kind == ValueType::Kind::kUnknown) {
       type = read_type(info.type, DimRule::kUnknown, info.name, *dims_);
@@ -364,9 +361,10 @@ void GraphReader::add_outputs(GraphScope& scope, const Parts& parts, bool is_mai
                          info.name, scope.graph().name));
     }
     scope.graph().add_output(*id);
-    const GraphValue& value = scope.graph().value(*id);
-    if (!info.has_type || (value.producer == NodeId::kNone)) continue;
-    scope.graph().value(*id).type = read_type(info.type, rule, info.name, *dims_);
+    GraphValue& value = scope.graph().value(*id);
+    add_notes(info, value);
+    if (!info.has_type || value.producer == NodeId::kNone) continue;
+    value.type = read_type(info.type, rule, info.name, *dims_);
   }
 }
 

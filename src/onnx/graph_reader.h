@@ -75,6 +75,4 @@ inline std::string normal_domain(std::string domain) {
   return domain == "ai.onnx" ? std::string() : domain;
 }
 
-std::pair<std::string, std::string> read_string_entry(WireCursor entry);
-
 }  // namespace sardonyx

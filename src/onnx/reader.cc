@@ -9,6 +9,7 @@
 
 #include "base/mapped_file.h"
 #include "onnx/graph_reader.h"
+#include "onnx/value_info.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -247,14 +248,15 @@ class ModelReader {
         case 14:
           model_->metadata.push_back(read_string_entry(cursor.message("StringStringEntryProto")));
           break;
-        case 20:
-          training_ = true;
-          break;
         case 25:
           functions_.push_back(cursor.message("FunctionProto"));
           break;
-        default:
+        default: {  // training_info, device configurations, unknown fields
+          training_ = training_ || cursor.field() == 20;
+          const auto raw = cursor.raw_field();
+          model_->other_fields.insert(model_->other_fields.end(), raw.begin(), raw.end());
           break;
+        }
       }
     }
   }

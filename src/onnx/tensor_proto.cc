@@ -379,25 +379,4 @@ NamedTensor read_tensor_file(const std::string& path) {
   }
 }
 
-std::vector<std::byte> tensor_bytes(const Tensor& tensor, std::string_view name) {
-  if (!tensor.is_defined()) {
-    throw Error(ErrorCode::kInvalidArgument, "cannot write a tensor that is not defined");
-  }
-  WireWriter out;
-  for (int64_t dim : tensor.shape()) out.varint(kDims, static_cast<uint64_t>(dim));
-  out.varint(kDataType, static_cast<uint64_t>(tensor.type()));
-  if (!name.empty()) out.text(kName, name);
-  if (tensor.type() == DataType::kString) {
-    for (const std::string& value : tensor.values<std::string>()) out.text(kStringData, value);
-  } else if (tensor.size() != 0) {
-    out.bytes(kRawData, {static_cast<const std::byte*>(tensor.raw()),
-                         static_cast<size_t>(tensor.size_bytes())});
-  }
-  return out.take();
-}
-
-void write_tensor_file(const std::string& path, const Tensor& tensor, std::string_view name) {
-  write_file(path, tensor_bytes(tensor, name));
-}
-
 }  // namespace sardonyx

@@ -259,9 +259,13 @@ void WireWriter::fixed64(uint32_t field, uint64_t value) {
   put(std::as_bytes(std::span(&value, 1)));
 }
 
-void WireWriter::bytes(uint32_t field, std::span<const std::byte> value) {
+void WireWriter::begin_bytes(uint32_t field, uint64_t size) {
   tag(field, WireType::kBytes);
-  put_varint(value.size());
+  put_varint(size);
+}
+
+void WireWriter::bytes(uint32_t field, std::span<const std::byte> value) {
+  begin_bytes(field, value.size());
   put(value);
 }
 

@@ -85,6 +85,8 @@ class WireWriter {
   void fixed64(uint32_t field, uint64_t value);
   void bytes(uint32_t field, std::span<const std::byte> value);
   void text(uint32_t field, std::string_view value);
+  // Of a length-delimited field whose `size` bytes the caller adds.
+  void begin_bytes(uint32_t field, uint64_t size);
   void message(uint32_t field, const WireWriter& value) { bytes(field, value.out_); }
   void put(std::span<const std::byte> raw) { out_.insert(out_.end(), raw.begin(), raw.end()); }
   void put_varint(uint64_t value);

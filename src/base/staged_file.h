@@ -1,0 +1,43 @@
+// StagedFile: a file that appears whole or not at all. Bytes go to a temporary file in the same
+// folder; publish() puts it in place of `path` in one step. A file that is not published leaves
+// nothing behind. Called by whoever writes files that others may be reading.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace sardonyx {
+
+class StagedFile {
+ public:
+  // Throws Error(kInvalidArgument) when `path` is empty or a folder and Error(kFail) when nothing
+  // can be written beside it. Messages name the path, here and below.
+  explicit StagedFile(std::string path);
+  StagedFile(const StagedFile&) = delete;
+  StagedFile& operator=(const StagedFile&) = delete;
+  ~StagedFile();
+
+  void write(std::span<const std::byte> bytes);
+  void write_zeros(uint64_t count);
+  uint64_t size() const { return size_; }
+  const std::string& temporary_path() const { return temporary_; }
+
+  // Waits until the bytes are on the disk. publish() does so too; first called alone where several
+  // files are to appear together.
+  void sync();
+  // Once, at the end. An existing file (or symbolic link) is replaced; who has it open keeps it.
+  void publish();
+
+ private:
+  [[noreturn]] void fail(const char* verb, int error) const;
+
+  std::string path_;
+  std::string temporary_;  // empty once published
+  int fd_ = -1;
+  bool synced_ = false;
+  uint64_t size_ = 0;
+};
+
+}  // namespace sardonyx

@@ -1,0 +1,91 @@
+#include "base/staged_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/mapped_file.h"
+#include "sardonyx/error.h"
+
+namespace sardonyx {
+namespace {
+
+namespace fs = std::filesystem;
+
+class StagedFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "sardonyx_staged_XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    path_ = folder_ + "/file";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static std::span<const std::byte> bytes(std::string_view text) {
+    return std::as_bytes(std::span(text));
+  }
+  std::string content() const {
+    const auto read = read_file(path_);
+    return {reinterpret_cast<const char*>(read.data()), read.size()};
+  }
+  size_t files() const {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) ++count;
+    return count;
+  }
+
+  std::string folder_, path_;
+};
+
+TEST_F(StagedFileTest, AppearsWhenPublished) {
+  StagedFile file(path_);
+  file.write(bytes("ab"));
+  file.write_zeros(5000);
+  file.write(bytes("c"));
+  EXPECT_EQ(file.size(), 5003u);
+  EXPECT_FALSE(fs::exists(path_));
+  file.publish();
+  EXPECT_EQ(content(), "ab" + std::string(5000, '\0') + "c");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(StagedFileTest, LeavesNothingWhenDropped) {
+  write_file(path_, bytes("old"));
+  {
+    StagedFile file(path_);
+    file.write(bytes("new"));
+  }
+  EXPECT_EQ(content(), "old");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(StagedFileTest, ReplacesWhileTheOldOneIsMapped) {
+  write_file(path_, bytes("old"));
+  const auto mapped = MappedFile::open(path_);
+  StagedFile file(path_);
+  file.write(mapped->bytes());
+  file.write(bytes(", new"));
+  file.publish();
+  EXPECT_EQ(content(), "old, new");
+  EXPECT_EQ(mapped->bytes().size(), 3u);
+}
+
+TEST_F(StagedFileTest, RefusesWhatIsNoFile) {
+  const auto code_of = [](const std::string& path) {
+    try {
+      StagedFile file(path);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()), "");
+      return error.code();
+    }
+    return ErrorCode::kOk;
+  };
+  EXPECT_EQ(code_of(""), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(folder_), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(folder_ + "/new/"), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(folder_ + "/nowhere/file"), ErrorCode::kFail);
+}
+
+}  // namespace
+}  // namespace sardonyx

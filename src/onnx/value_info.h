@@ -1,0 +1,28 @@
+// ValueInfoProto and StringStringEntryProto taken apart. Used by the graph reader.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+#include "onnx/wire.h"
+
+namespace sardonyx {
+
+struct ValueInfo {
+  std::string name;
+  WireCursor type;  // empty when there is none
+  bool has_type = false;
+  std::string doc;
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+ValueInfo read_value_info(WireCursor cursor);
+// Documentation and metadata. The first that says something wins: a value may be described as
+// input, output and in between.
+void add_notes(const ValueInfo& info, GraphValue& value);
+
+std::pair<std::string, std::string> read_string_entry(WireCursor entry);
+
+}  // namespace sardonyx
