@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <unordered_map>
-#include <unordered_set>
 
 #include "ops/resolve.h"
 #include "sardonyx/error.h"
@@ -10,7 +9,9 @@ namespace sardonyx {
 namespace {
 
 constexpr int kMaxCallDepth = 100;
-constexpr size_t kMaxInlinedNodes = size_t{1} << 24;
+// Some ten times what the largest models have; functions that call each other twice reach it in
+// twenty levels.
+constexpr size_t kMaxInlinedNodes = size_t{1} << 20;
 
 void clone_graphs(AttributeValue& value) {
   if (auto* graph = std::get_if<std::shared_ptr<Graph>>(&value)) {
@@ -177,19 +178,24 @@ class Inliner {
   }
 
   std::string unique_name(const Graph& graph, std::string name) {
-    std::unordered_set<std::string>& used = names_[&graph];
+    // Each name in use, with the number to try next: many calls of one function give one name.
+    std::unordered_map<std::string, int>& used = names_[&graph];
     if (used.empty()) {
       for (size_t i = 0; i < graph.value_count(); ++i) {
-        used.insert(graph.value(static_cast<ValueId>(i)).name);
+        used.try_emplace(graph.value(static_cast<ValueId>(i)).name, 1);
       }
     }
-    std::string candidate = name;
-    for (int i = 1; !used.insert(candidate).second; ++i) candidate = fmt::format("{}_{}", name, i);
-    return candidate;
+    const auto [at, is_new] = used.try_emplace(name, 1);
+    if (is_new) return name;
+    int& next = at->second;  // stays valid when the map grows
+    for (;;) {
+      std::string candidate = fmt::format("{}_{}", name, next++);
+      if (used.try_emplace(candidate, 1).second) return candidate;
+    }
   }
 
   const Model& model_;
-  std::unordered_map<const Graph*, std::unordered_set<std::string>> names_;
+  std::unordered_map<const Graph*, std::unordered_map<std::string, int>> names_;
   size_t added_ = 0;
 };
 

@@ -164,5 +164,32 @@ TEST(InlineFunctions, RefusesRecursion) {
             std::string::npos);
 }
 
+std::string calls_twice(int levels) {
+  std::string text = R"(<ir_version: 8, opset_import: ["": 17, "local": 1]>
+    main (float[2] x) => (float[2] y) { y = local.F0(x) })";
+  const auto function = [&text](int i, const std::string& body) {
+    text += "\n<domain: \"local\", opset_import: [\"\": 17, \"local\": 1]> F" + std::to_string(i) +
+            " (v) => (w) { " + body + " }";
+  };
+  for (int i = 0; i < levels; ++i) {
+    const std::string callee = "local.F" + std::to_string(i + 1);
+    function(i, "t = " + callee + "(v)  w = " + callee + "(t)");
+  }
+  function(levels, "w = Neg(v)");
+  return text;
+}
+
+TEST(InlineFunctions, NamesOfManyEqualCallsAreFoundInTimeThatGrowsWithTheirNumber) {
+  const auto model = parse_model_text(calls_twice(14));
+  inline_functions(*model);
+  EXPECT_EQ(model->graph->order().size(), size_t{1} << 14);
+  verify(*model->graph);
+}
+
+TEST(InlineFunctions, RefusesMoreNodesThanAnyModelNeeds) {
+  EXPECT_NE(error_of(calls_twice(60)).find("inlining functions made more than 1048576 nodes"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sardonyx
