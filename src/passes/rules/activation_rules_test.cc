@@ -146,5 +146,14 @@ TEST(ActivationRules, LeakyRelu) {
             0);
 }
 
+TEST(ActivationRules, ReluStaysBeforeAClipWithALimitThatIsNoNumber) {
+  const auto clips = [](const std::string& low) {
+    return rewritten(13, "g (float[2,3,N] x) => (float[2,3,N] y) <float low = {" + low +
+                             "}, float high = {1}> { r = Relu(x)  y = Clip(r, low, high) }");
+  };
+  EXPECT_EQ(clips("-1").nodes(), 1);
+  EXPECT_EQ(clips("nan").nodes(), 2);  // max(0, nan) would lose the zero
+}
+
 }  // namespace
 }  // namespace sardonyx

@@ -43,7 +43,7 @@ ValueId sub_to_add(Rewrite& r) {
 
 const char* constant_clip(const Match& m) {
   if (!is_float(m.element(x))) return "type";
-  return clip_limits(m.graph(), m.root()) ? nullptr : "limits are computed";
+  return clip_limits(m.graph(), m.root()) ? nullptr : "limits are computed, or not numbers";
 }
 
 ValueId clip_of_relu(Rewrite& r) {

@@ -12,16 +12,16 @@ namespace sardonyx::rules {
 std::optional<std::pair<double, double>> clip_limits(const Graph& graph, const Node& node) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (node.version < 11) {
-    const AttributeValue* low = node.attributes.find("min");
-    const AttributeValue* high = node.attributes.find("max");
-    return std::pair{low ? node.attributes.get_float("min", 0) : -kInfinity,
-                     high ? node.attributes.get_float("max", 0) : kInfinity};
+    const double low = node.attributes.get_float("min", -std::numeric_limits<float>::infinity());
+    const double high = node.attributes.get_float("max", std::numeric_limits<float>::infinity());
+    if (std::isnan(low) || std::isnan(high)) return std::nullopt;
+    return std::pair{low, high};
   }
   std::pair<double, double> limits = {-kInfinity, kInfinity};
   for (size_t i = 1; i <= 2; ++i) {
     if (node.input(i) == ValueId::kNone) continue;
     const std::optional<double> limit = scalar_of(graph.value(node.input(i)).constant);
-    if (!limit) return std::nullopt;
+    if (!limit || std::isnan(*limit)) return std::nullopt;
     (i == 1 ? limits.first : limits.second) = *limit;
   }
   return limits;

@@ -10,7 +10,7 @@
 namespace sardonyx::rules {
 
 // The limits of a Clip, whether attributes (before 11) or constant inputs; infinite where absent.
-// nullopt when they are computed.
+// nullopt when they are computed, or not numbers.
 std::optional<std::pair<double, double>> clip_limits(const Graph& graph, const Node& node);
 
 // `x` clipped to [low, high].
