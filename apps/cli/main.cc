@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <new>
+#include <string>
+#include <string_view>
 
 #include "command.h"
 
@@ -29,12 +31,26 @@ Examples:
 
 `sardonyx VERB --help` says more. See also docs/cli.md.)";
 
+// Messages quote names from files; a line break in one must not end the line.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char each : text) {
+    const auto byte = static_cast<unsigned char>(each);
+    if (byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += each;
+    }
+  }
+  return line;
+}
+
 int report(const Error& error, int exit_code) {
   if (interrupt_token().is_cancelled()) {
     fmt::print(stderr, "sardonyx: interrupted\n");
     return kExitInterrupted;
   }
-  fmt::print(stderr, "sardonyx: {}: {}\n", to_string(error.code()), error.what());
+  fmt::print(stderr, "sardonyx: {}: {}\n", to_string(error.code()), one_line(error.what()));
   return exit_code;
 }
 
@@ -55,7 +71,8 @@ int run_action(const std::function<int()>& action) {
 
 int report_usage(const std::string& message, const std::string& verb) {
   fmt::print(stderr, "sardonyx: {}: {}\nTry: sardonyx {}{}--help\n",
-             to_string(ErrorCode::kInvalidArgument), message, verb, verb.empty() ? "" : " ");
+             to_string(ErrorCode::kInvalidArgument), one_line(message), verb,
+             verb.empty() ? "" : " ");
   return kExitUsage;
 }
 

@@ -99,6 +99,14 @@ class TestUsage(CommandTest):
                 self.assertIn("broken.onnx", done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_names_with_line_breaks(self):
+        path = self.path("names.onnx")
+        graph = helper.make_graph([helper.make_node("Relu", ["two\nlines\x7f"], ["y"])], "g", [], [info("y", [1])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        done = self.run_command("inspect", path, code=3)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertIn(r"'two\x0alines\x7f'", done.stderr)
+
     def test_unknown_operator(self):
         path = self.path("unknown.onnx")
         graph = helper.make_graph([helper.make_node("Teleport", ["x"], ["y"], domain="far.away")], "g",
