@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "exec/evaluate.h"
 #include "sardonyx/error.h"
@@ -42,7 +44,10 @@ class Resolver {
       try {
         resolve_step(static_cast<int32_t>(i));
       } catch (const Error& error) {
-        throw error.with_context(describe(program_.steps[i]));
+        const std::string step = describe(program_.steps[i]);
+        // Inference names the node already.
+        if (std::string_view(error.what()).starts_with(step)) throw;
+        throw error.with_context(step);
       }
     }
     place_outputs();
@@ -60,6 +65,10 @@ class Resolver {
     known_.assign(count, false);
     dynamic_.assign(count, false);
     class_of_.assign(count, -1);
+    output_of_.assign(count, -1);
+    for (size_t o = program_.outputs.size(); o-- > 0;) {
+      output_of_[program_.outputs[o]] = static_cast<int32_t>(o);
+    }
     for (size_t b = 0; b < count; ++b) {
       const ProgramBuffer& buffer = program_.buffers[b];
       if (buffer.kind == ProgramBuffer::Kind::kConstant) set_known(b, buffer.constant);
@@ -188,21 +197,14 @@ class Resolver {
       if (i == 0 && (alias_view(step, b) || alias_in_place(step, b, s))) continue;
       AliasClass& fresh = classes_[new_class(b, s, false)];
       fresh.size_bytes = signature_->views[b].size_bytes();
-      for (size_t o = 0; o < program_.outputs.size(); ++o) {
-        if (program_.outputs[o] == b && fresh.output < 0) fresh.output = static_cast<int32_t>(o);
-      }
+      fresh.output = output_of_[b];
     }
-  }
-
-  int32_t output_index(int32_t buffer) const {
-    const auto it = std::find(program_.outputs.begin(), program_.outputs.end(), buffer);
-    return it == program_.outputs.end() ? -1 : static_cast<int32_t>(it - program_.outputs.begin());
   }
 
   // Joins buffer b to the class; fails when both must be outputs of their own.
   bool join(int32_t class_index, int32_t b) {
     AliasClass& target = classes_[class_index];
-    const int32_t output = output_index(b);
+    const int32_t output = output_of_[b];
     if (output >= 0) {
       if (target.is_fixed || target.output >= 0) return false;
       target.output = output;
@@ -322,6 +324,7 @@ class Resolver {
   std::vector<bool> known_;
   std::vector<bool> dynamic_;
   std::vector<int32_t> class_of_;
+  std::vector<int32_t> output_of_;  // of each buffer, the first program output that it is; or -1
   std::vector<AliasClass> classes_;
   std::vector<Scratch> scratch_;
   std::vector<ArenaRequest> scratch_requests_;
