@@ -57,6 +57,10 @@ class MeanVarianceKernel final : public Kernel {
       together[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
     }
     auto groups = std::make_shared<Groups>();
+    if (element_count(shape) == 0) {
+      plan.state = std::move(groups);
+      return Status::ok();
+    }
     groups->groups = groups->runs = {0};
     size_t tail = shape.size();
     while (tail > 0 && together[tail - 1]) groups->run *= shape[--tail];

@@ -58,6 +58,9 @@ std::optional<Mode> mode_of(const Node& node) {
   return std::nullopt;
 }
 
+// Larger pads, of which a pair may cancel out, would overflow positions.
+constexpr int64_t kMaxPad = int64_t{1} << 48;
+
 const char* pads_name(const Node& node) { return node.version < 2 ? "paddings" : "pads"; }
 
 void infer(InferContext& context) {
@@ -85,6 +88,11 @@ void infer(InferContext& context) {
   const size_t count = axes.given ? axes.values.size() : rank;
   if (pads->size() != 2 * count) {
     context.fail(fmt::format("{} pads for {} axes", pads->size(), count));
+  }
+  for (const Dim& pad : *pads) {
+    if (pad.is_known() && (pad.value > kMaxPad || pad.value < -kMaxPad)) {
+      context.fail(fmt::format("a pad is {}", pad.value));
+    }
   }
   Dims output = *input;
   DimTable& dims = context.dims();
@@ -180,6 +188,10 @@ class PadKernel final : public Kernel {
     const Shape& output = context.output_shape(0);
     const SmallVector<int64_t, 6> begins = begins_of(context);
     auto state = std::make_shared<PadPlan>();
+    if (element_count(output) == 0) {  // the other axes may be longer than any table
+      plan.state = std::move(state);
+      return Status::ok();
+    }
     size_t last = 0;
     for (size_t i = 0; i < input.size(); ++i) {
       if (begins[i] != 0 || input[i] != output[i]) last = i;
