@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sardonyx/error.h"
 
@@ -12,6 +13,7 @@ ValueId Graph::add_value(std::string_view value_name, ValueType type) {
   GraphValue& value = values_.emplace_back();
   value.name = value_name;
   value.type = std::move(type);
+  output_uses_.push_back(0);
   return static_cast<ValueId>(values_.size() - 1);
 }
 
@@ -33,6 +35,17 @@ ValueId Graph::add_capture(std::string_view value_name, ValueType type, int capt
   const ValueId id = add_value(value_name, std::move(type));
   captures_.push_back({id, capture_index});
   return id;
+}
+
+void Graph::add_output(ValueId id) {
+  outputs_.push_back(id);
+  if (id != ValueId::kNone) ++output_uses_[static_cast<size_t>(id)];
+}
+
+void Graph::set_output(size_t i, ValueId id) {
+  if (outputs_[i] != ValueId::kNone) --output_uses_[static_cast<size_t>(outputs_[i])];
+  outputs_[i] = id;
+  if (id != ValueId::kNone) ++output_uses_[static_cast<size_t>(id)];
 }
 
 void Graph::set_inputs(std::vector<ValueId> ids, std::vector<Tensor> defaults) {
@@ -105,7 +118,10 @@ void Graph::replace_uses(ValueId from, ValueId to) {
   if (from == to) return;
   const NodeIds users = value(from).users;
   value(from).users.clear();
+  NodeId last = NodeId::kNone;
   for (NodeId user : users) {
+    // The uses of one node mostly lie side by side, and all are replaced at once.
+    if (std::exchange(last, user) == user) continue;
     Node& target = node(user);
     for (ValueIds* uses : {&target.inputs, &target.captures}) {
       for (ValueId& use : *uses) {
@@ -115,8 +131,9 @@ void Graph::replace_uses(ValueId from, ValueId to) {
       }
     }
   }
-  for (ValueId& out : outputs_) {
-    if (out == from) out = to;
+  if (!is_output(from)) return;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i] == from) set_output(i, to);
   }
 }
 
@@ -140,7 +157,7 @@ void Graph::make_constant(ValueId id, Tensor tensor) {
 }
 
 bool Graph::is_output(ValueId id) const {
-  return std::find(outputs_.begin(), outputs_.end(), id) != outputs_.end();
+  return id != ValueId::kNone && output_uses_[static_cast<size_t>(id)] != 0;
 }
 
 bool Graph::is_input(ValueId id) const {
@@ -148,8 +165,7 @@ bool Graph::is_input(ValueId id) const {
 }
 
 size_t Graph::use_count(ValueId id) const {
-  return value(id).users.size() +
-         static_cast<size_t>(std::count(outputs_.begin(), outputs_.end(), id));
+  return value(id).users.size() + output_uses_[static_cast<size_t>(id)];
 }
 
 void Graph::sort() {

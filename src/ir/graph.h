@@ -103,8 +103,8 @@ class Graph {
   ValueId add_input(std::string_view value_name, ValueType type, Tensor default_value = {});
   ValueId add_constant(std::string_view value_name, Tensor tensor);
   ValueId add_capture(std::string_view value_name, ValueType type, int capture_index);
-  void add_output(ValueId id) { outputs_.push_back(id); }
-  void set_output(size_t i, ValueId id) { outputs_[i] = id; }
+  void add_output(ValueId id);
+  void set_output(size_t i, ValueId id);
   void set_inputs(std::vector<ValueId> ids, std::vector<Tensor> defaults);
 
   // Appends; registers its uses and makes it the producer of its outputs.
@@ -142,6 +142,7 @@ class Graph {
   std::vector<ValueId> inputs_;
   std::vector<Tensor> defaults_;
   std::vector<ValueId> outputs_;
+  std::vector<uint32_t> output_uses_;  // of each value, how many of outputs_ it is
   std::vector<Capture> captures_;
   std::shared_ptr<DimTable> dims_;
 };
