@@ -76,6 +76,12 @@ PipelineReport lower(Model& model, const PipelineOptions& options, const Target&
 
 }  // namespace
 
+std::vector<std::string> lower_pass_names() {
+  std::vector<std::string> names;
+  for (const LowerPass& pass : kLowerPasses) names.emplace_back(pass.name);
+  return names;
+}
+
 Program compile(Model& model, const CompileOptions& options, PipelineReport& report) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.stage = Stage::kFused;

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/cpu.h"
 #include "passes/pass.h"
@@ -25,5 +27,8 @@ struct CompileOptions {
 // Changes the model, which must be canonical. `report` gets the passes of both stages. Throws
 // Error.
 Program compile(Model& model, const CompileOptions& options, PipelineReport& report);
+
+// Names of the passes of lowering: what `disabled` may hold beside pass_names().
+std::vector<std::string> lower_pass_names();
 
 }  // namespace sardonyx::cpu

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/cpu.h"
 #include "cpu/compile.h"
 #include "onnx/reader.h"
@@ -25,6 +27,20 @@ void report_progress(const Options& options, std::string_view stage, double done
     throw Error(ErrorCode::kModelLoadCanceled, "session creation was cancelled");
   }
   if (options.progress) options.progress(stage, done);
+}
+
+void check_pass_names(const std::vector<std::string>& names) {
+  const std::vector<std::string> passes = pass_names(), lowering = cpu::lower_pass_names();
+  const auto holds = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  for (const std::string& name : names) {
+    if (holds(passes, name) || holds(lowering, name)) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("no pass or rule to disable is called '{}'; `sardonyx inspect` lists "
+                            "those that changed a model",
+                            name));
+  }
 }
 
 PipelineOptions pipeline_options(const Options& options, double from, double to) {
@@ -59,6 +75,7 @@ CompiledModel compile_model(const ModelSource& source, const Options& options,
     if (observer) observer(stage, model);
   };
   CompiledModel compiled;
+  check_pass_names(options.disabled_passes);
   report_progress(options, "read", 0.0);
   const std::unique_ptr<Model> model = read(source, options);
   report_progress(options, "resolve", 0.1);
