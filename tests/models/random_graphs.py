@@ -34,10 +34,9 @@ class RandomGraph:
                    if name not in self.feeds and (name not in self.users or self.chance(0.1))]
         if not outputs:
             outputs = [self.node("Identity", [list(self.shapes)[-1]], self.shapes[list(self.shapes)[-1]])]
-        graph = helper.make_graph(self.nodes, "random", self.inputs,
-                                  [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * len(self.shapes[name]))
-                                   for name in outputs],
-                                  self.constants)
+        results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * len(self.shapes[name]))
+                   for name in outputs]
+        graph = helper.make_graph(self.nodes, "random", self.inputs, results, self.constants)
         self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
         self.outputs = outputs
 
@@ -359,9 +358,8 @@ class RandomGraph:
 
     def step_layer_norm(self, x, shape):
         axis = self.axis(shape)
-        rest = shape[axis:]
-        self.node("LayerNormalization", [x, self.constant(self.floats(*rest)), self.constant(self.floats(*rest))], shape,
-                  axis=axis, epsilon=1e-2)
+        scale, bias = self.constant(self.floats(*shape[axis:])), self.constant(self.floats(*shape[axis:]))
+        self.node("LayerNormalization", [x, scale, bias], shape, axis=axis, epsilon=1e-2)
 
     def step_instance_norm(self, x, shape):
         if len(shape) >= 3:
