@@ -113,7 +113,7 @@ class TestUsage(CommandTest):
     def test_disabled_passes(self):
         model = self.add_model()
         self.run_command("run", model, "--random", "--disable", "layout,cse,hard_swish")
-        self.assertIn("'hardswish'", self.run_command("run", model, "--random", "--disable", "hardswish", code=3).stderr)
+        self.assertIn("'swosh'", self.run_command("run", model, "--random", "--disable", "swosh", code=3).stderr)
 
     def test_unwritable_folder(self):
         model = self.add_model()
