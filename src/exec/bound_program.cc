@@ -44,6 +44,10 @@ void bind_step(const Program& program, const Node& node, Isa isa, BoundStep& ste
 std::shared_ptr<const BoundProgram> bind(Program program, Isa isa) {
   auto bound = std::make_shared<BoundProgram>();
   bound->program = std::move(program);
+  for (SubProgram& sub : bound->program.subprograms) {
+    bound->subprograms.push_back(
+        {sub.step, sub.attribute, sub.captures, bind(std::move(sub.program), isa)});
+  }
   const Program& source = bound->program;
   const auto step_count = static_cast<int32_t>(source.steps.size());
   bound->steps.resize(source.steps.size());
@@ -51,6 +55,9 @@ std::shared_ptr<const BoundProgram> bind(Program program, Isa isa) {
   bound->last_use.assign(source.buffers.size(), -1);
   for (int32_t i = 0; i < step_count; ++i) {
     bind_step(source, source.steps[i], isa, bound->steps[i]);
+    for (ValueId captured : source.steps[i].captures) {
+      bound->steps[i].inputs.push_back(static_cast<int32_t>(captured));
+    }
     for (int32_t buffer : bound->steps[i].inputs) {
       if (buffer >= 0) bound->last_use[buffer] = i;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ops/op.h"
@@ -13,13 +14,24 @@ namespace sardonyx {
 struct BoundStep {
   const OpDef* op = nullptr;
   std::unique_ptr<Kernel> kernel;
-  std::vector<int32_t> inputs;   // buffer or -1
+  std::vector<int32_t> inputs;   // buffer or -1; what subgraphs capture comes last
   std::vector<int32_t> outputs;  // buffer or -1
+};
+
+struct BoundProgram;
+
+// A subgraph of a control-flow step; see SubProgram.
+struct BoundSubProgram {
+  int32_t step = 0;
+  std::string attribute;
+  std::vector<int32_t> captures;  // buffers of the outer program
+  std::shared_ptr<const BoundProgram> body;
 };
 
 struct BoundProgram {
   Program program;
   std::vector<BoundStep> steps;
+  std::vector<BoundSubProgram> subprograms;
   // Per buffer: its contents decide shapes somewhere (directly or through other steps).
   std::vector<bool> value_needed;
   // Per buffer: the last step that reads it; -1 none; steps.size() for program outputs.

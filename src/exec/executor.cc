@@ -17,7 +17,11 @@ constexpr double kSmallestTeamNanoseconds = 50000.0;
 
 Executor::Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
                    ExecutorOptions options)
-    : bound_(std::move(bound)), pool_(std::move(pool)), options_(options) {}
+    : bound_(std::move(bound)), pool_(std::move(pool)), options_(options) {
+  for (const BoundSubProgram& sub : bound_->subprograms) {
+    nested_.push_back(std::make_unique<Executor>(sub.body, pool_, options_));
+  }
+}
 
 std::shared_ptr<const Signature> Executor::signature_for(std::span<const Tensor> inputs) {
   const SignatureKey key = make_key(*bound_, inputs);
@@ -69,11 +73,12 @@ void Executor::give_state(std::unique_ptr<RunState> state) {
 }
 
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
-                   const std::atomic<bool>* cancel, const StepObserver* observer) {
+                   const std::atomic<bool>* cancel, const StepObserver* observer,
+                   ThreadPool::Team* team) {
   const std::shared_ptr<const Signature> signature = signature_for(inputs);
   if (options_.memory_limit_bytes > 0) check_memory(*signature);
   std::unique_ptr<RunState> state = take_state(signature.get());
-  if (!state) state = std::make_unique<RunState>(*bound_);
+  if (!state) state = std::make_unique<RunState>(*bound_, nested_);
   if (state->signature() != signature.get()) state->set_signature(signature);
   arena_bytes_.store(signature->arena.size_bytes, std::memory_order_relaxed);
 
@@ -94,11 +99,13 @@ void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
     }
   }
   const FloatModeScope float_mode;
-  const bool worth_a_team = signature->estimated_nanoseconds >= kSmallestTeamNanoseconds;
   Status status;
-  {
-    ThreadPool::Team team(worth_a_team ? pool_.get() : nullptr);
-    status = state->run(inputs, outputs, team, cancel, observer);
+  if (team != nullptr) {
+    status = state->run(inputs, outputs, *team, cancel, observer);
+  } else {
+    const bool worth_a_team = signature->estimated_nanoseconds >= kSmallestTeamNanoseconds;
+    ThreadPool::Team own(worth_a_team ? pool_.get() : nullptr);
+    status = state->run(inputs, outputs, own, cancel, observer);
   }
   give_state(std::move(state));
   status.throw_if_failed();

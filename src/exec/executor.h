@@ -31,10 +31,12 @@ class Executor {
 
   // inputs: one per program input, types as the program's. outputs: one per program output; a
   // defined one is the caller's memory and must have the result's type and shape, an undefined one
-  // is allocated. observer: see RunState::run. Throws Error; kFail with "cancelled" when *cancel
-  // became true.
+  // is allocated. observer: see RunState::run. team:
+  // null, or that of the Run that this one is part of. Throws Error; kFail with "cancelled" when
+  // *cancel became true.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
-           const std::atomic<bool>* cancel, const StepObserver* observer = nullptr);
+           const std::atomic<bool>* cancel, const StepObserver* observer = nullptr,
+           ThreadPool::Team* team = nullptr);
 
   const BoundProgram& bound() const { return *bound_; }
   // Arena bytes of the signature used last; 0 before the first Run.
@@ -51,6 +53,7 @@ class Executor {
   const std::shared_ptr<ThreadPool> pool_;
   const ExecutorOptions options_;
   BufferPool outputs_;
+  std::vector<std::unique_ptr<Executor>> nested_;  // one per subprogram
   std::atomic<int64_t> arena_bytes_{0};
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Signature>> signatures_;  // most recently used first

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "exec/evaluate.h"
+#include "exec/executor.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -39,8 +40,11 @@ struct RunState::Job {
   Status failure;
 };
 
-RunState::RunState(const BoundProgram& bound)
-    : bound_(bound), views_(bound.program.buffers.size()), dynamic_(bound.program.buffers.size()) {
+RunState::RunState(const BoundProgram& bound, std::span<const std::unique_ptr<Executor>> nested)
+    : bound_(bound),
+      nested_(nested),
+      views_(bound.program.buffers.size()),
+      dynamic_(bound.program.buffers.size()) {
   for (const BoundStep& step : bound_.steps) {
     StepViews& views = steps_.emplace_back();
     for (int32_t b : step.inputs) views.inputs.push_back(b < 0 ? &kAbsentOutput : &views_[b]);
@@ -88,6 +92,7 @@ void RunState::set_signature(std::shared_ptr<const Signature> signature) {
 Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                      ThreadPool::Team& team, const std::atomic<bool>* cancel,
                      const StepObserver* observer) {
+  cancel_ = cancel;
   for (const Patch& patch : input_patches_) {
     views_[patch.buffer].data = const_cast<void*>(inputs[patch.index].raw());
   }
@@ -197,8 +202,77 @@ Status RunState::allocate_output(void* self_pointer, size_t output, const Shape&
   return Status::ok();
 }
 
+Status RunState::give_output(void* self_pointer, size_t output, Tensor tensor) {
+  RunState& self = *static_cast<RunState*>(self_pointer);
+  const int32_t b = self.allocating_ == nullptr ? -1 : self.allocating_->outputs[output];
+  if (b < 0) return Status(ErrorCode::kFail, "no output to give here");
+  self.views_[b] = {tensor.type(), tensor.shape(), tensor.raw()};
+  self.dynamic_[b] = std::move(tensor);
+  return Status::ok();
+}
+
+// Gives a control-flow kernel the subgraphs of its step.
+class RunState::Subgraphs final : public SubgraphRunner {
+ public:
+  Subgraphs(RunState& state, int32_t step, ThreadPool::Team& team)
+      : state_(state), step_(step), team_(team) {}
+
+  Status run(std::string_view attribute, std::span<const Tensor> inputs,
+             std::span<Tensor> outputs) override {
+    if (state_.cancel_ != nullptr && state_.cancel_->load(std::memory_order_relaxed)) {
+      return Status(ErrorCode::kFail, "the run was cancelled");
+    }
+    const auto& subs = state_.bound_.subprograms;
+    for (size_t i = 0; i < subs.size(); ++i) {
+      if (subs[i].step != step_ || subs[i].attribute != attribute) continue;
+      std::vector<Tensor> operands(inputs.begin(), inputs.end());
+      for (int32_t captured : subs[i].captures) {
+        const TensorView& view = state_.views_[captured];
+        operands.push_back(Tensor::view(view.type, view.shape, view.data));
+      }
+      try {
+        state_.nested_[i]->run(operands, outputs, state_.cancel_, nullptr, &team_);
+      } catch (const Error& error) {
+        return Status(error.code(), std::string(attribute) + ": " + error.what());
+      } catch (const std::bad_alloc&) {
+        return Status(ErrorCode::kFail, "out of memory");
+      }
+      return Status::ok();
+    }
+    return Status(ErrorCode::kFail, fmt::format("the step has no subgraph '{}'", attribute));
+  }
+
+ private:
+  RunState& state_;
+  const int32_t step_;
+  ThreadPool::Team& team_;
+};
+
+Status RunState::run_control_flow(const ResolvedStep& step, ThreadPool::Team& team) {
+  const BoundStep& bound = bound_.steps[step.step];
+  allocating_ = &bound;
+  Subgraphs subgraphs(*this, step.step, team);
+  RunContext context;
+  context.inputs = steps_[step.step].inputs;
+  context.outputs = steps_[step.step].outputs;
+  context.subgraphs = &subgraphs;
+  const auto wanted = std::make_unique<bool[]>(bound.outputs.size());
+  for (size_t i = 0; i < bound.outputs.size(); ++i) wanted[i] = bound.outputs[i] >= 0;
+  context.wanted = wanted.get();
+  context.give = &RunState::give_output;
+  context.allocator = this;
+  try {
+    return bound.kernel->run(context);
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return Status(ErrorCode::kFail, "out of memory");
+  }
+}
+
 Status RunState::run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& team) {
   const BoundStep& bound = bound_.steps[step.step];
+  if (bound.op->has(kControlFlow)) return run_control_flow(step, team);
   const Node& node = bound_.program.steps[step.step];
   const StepViews& views = steps_[step.step];
   try {

@@ -24,9 +24,12 @@ struct StepEvent {
 };
 using StepObserver = std::function<void(const StepEvent& event)>;
 
+class Executor;
+
 class RunState {
  public:
-  explicit RunState(const BoundProgram& bound);
+  // nested: runs each of the program's subprograms.
+  RunState(const BoundProgram& bound, std::span<const std::unique_ptr<Executor>> nested);
   ~RunState();
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
@@ -54,16 +57,21 @@ class RunState {
     int32_t index;  // of the input or output
   };
   struct Job;
+  class Subgraphs;
 
   Status run_step(const ResolvedStep& step, ThreadPool::Team& team);
   Status run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& team);
   Status run_phases(const ResolvedStep& step, const StepPlan& plan, std::byte* scratch,
                     std::byte* chunk_scratch, ThreadPool::Team& team);
   static void run_chunk(void* job, int chunk);
+  Status run_control_flow(const ResolvedStep& step, ThreadPool::Team& team);
   static Status allocate_output(void* self, size_t output, const Shape& shape);
+  static Status give_output(void* self, size_t output, Tensor tensor);
   void copy_outputs(std::span<Tensor> outputs);
 
   const BoundProgram& bound_;
+  const std::span<const std::unique_ptr<Executor>> nested_;
+  const std::atomic<bool>* cancel_ = nullptr;
   std::shared_ptr<const Signature> signature_;
   std::byte* arena_ = nullptr;
   int64_t arena_capacity_ = 0;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t kMaxKnownElements = 1024;
 constexpr double kSerialStepNanoseconds = 1000.0;
+// What a subgraph costs is not known here: enough to take the workers along.
+constexpr double kControlFlowNanoseconds = 50000.0;
 
 const TensorView kAbsent{};
 
@@ -133,13 +135,15 @@ class Resolver {
     for (int32_t b : step.outputs) outputs.push_back(b < 0 ? &unused : &signature_->views[b]);
 
     const bool resolved = !any_dynamic && values_known && !step.op->has(kDataDependentShape) &&
+                          !step.op->has(kControlFlow) &&
                           infer_step(node, *step.op, inputs, known, outputs);
     if (!resolved) {
       ResolvedStep dynamic;
       dynamic.step = s;
       dynamic.dynamic = true;
       signature_->steps.push_back(std::move(dynamic));
-      signature_->estimated_nanoseconds += kSerialStepNanoseconds;
+      signature_->estimated_nanoseconds +=
+          step.op->has(kControlFlow) ? kControlFlowNanoseconds : kSerialStepNanoseconds;
       for (int32_t b : step.outputs) {
         if (b < 0) continue;
         dynamic_[b] = true;

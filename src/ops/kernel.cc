@@ -23,6 +23,11 @@ Status RunContext::allocate_output(size_t i, const Shape& shape) const {
   return allocate(allocator, i, shape);
 }
 
+Status RunContext::give_output(size_t i, Tensor tensor) const {
+  if (give == nullptr) return Status(ErrorCode::kFail, "control flow cannot run here");
+  return give(allocator, i, std::move(tensor));
+}
+
 void PrepareContext::unsupported(const std::string& supported) const {
   std::string types;
   for (const ValueType* type : input_types) {

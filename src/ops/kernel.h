@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "base/cpu.h"
 #include "base/status.h"
@@ -81,8 +82,16 @@ class ResolveContext {
   std::span<const TensorView* const> outputs_;
 };
 
-// Runs a subgraph attribute of the node (If, Loop, Scan); implemented by exec.
-class SubgraphRunner;
+// Runs the subgraphs of a control-flow node (If, Loop, Scan) from inside its kernel's run;
+// implemented by exec.
+class SubgraphRunner {
+ public:
+  virtual ~SubgraphRunner() = default;
+  // attribute: which subgraph. inputs: its formal inputs; what it captures is supplied. outputs:
+  // one per output of the subgraph, undefined; set by the call.
+  virtual Status run(std::string_view attribute, std::span<const Tensor> inputs,
+                     std::span<Tensor> outputs) = 0;
+};
 
 class RunContext {
  public:
@@ -117,8 +126,17 @@ class RunContext {
   // from the only chunk. Sets the view's shape and data.
   Status allocate_output(size_t i, const Shape& shape) const;
 
-  // Set by exec; takes (context of exec, output index, shape).
+  // Does the node have output i? (has_output is false, too, while its type is not known.)
+  bool is_wanted(size_t i) const { return wanted == nullptr || wanted[i]; }
+  // Makes `tensor` output i (control flow); called from the only chunk.
+  Status give_output(size_t i, Tensor tensor) const;
+
+  SubgraphRunner* subgraphs = nullptr;  // of a control-flow node
+  const bool* wanted = nullptr;         // per output; null: all
+
+  // Set by exec; take (context of exec, output index, ...).
   Status (*allocate)(void*, size_t, const Shape&) = nullptr;
+  Status (*give)(void*, size_t, Tensor) = nullptr;
   void* allocator = nullptr;
 };
 

@@ -87,6 +87,21 @@ TEST(KnownIntegers, OnlyTheKnownPart) {
   EXPECT_EQ(result.count("Slice"), 0);
 }
 
+TEST(CapturedConstants, FoldInsideBranches) {
+  auto model = model_of(17,
+                        "g (bool c, float[2] x) => (float[2] y) <float[2] a = {1, 2}> {\n"
+                        "y = If <then_branch = t () => (float[2] u) { n = Neg(a)  u = Add(x, n) }, "
+                        "else_branch = e () => (float[2] v) { v = Identity(x) }> (c) }");
+  PipelineOptions options;
+  options.verify = true;
+  const PipelineReport report = run_pipeline(*model, options);
+  EXPECT_EQ(report.applied("captured_constants"), 1);
+  EXPECT_EQ(report.applied("constant_folding"), 1);
+  const Node& node = model->graph->node(model->graph->order()[0]);
+  EXPECT_EQ(node.captures.size(), 1u);       // x
+  EXPECT_EQ(report.applied("identity"), 0);  // a branch gives back no outer value
+}
+
 TEST(Cse, MergesEqualNodesAndConstants) {
   const Rewritten result =
       rewritten(17,

@@ -8,14 +8,13 @@ class Builder {
   explicit Builder(const Graph& graph) : graph_(graph), index_(graph.value_count(), -1) {}
 
   Program build() {
-    for (ValueId id : graph_.inputs()) {
-      program_.inputs.push_back(buffer_of(id));
-      program_.buffers.back().kind = ProgramBuffer::Kind::kInput;
-    }
+    for (ValueId id : graph_.inputs()) add_input(id);
+    for (const Capture& capture : graph_.captures()) add_input(capture.inner);
     for (NodeId id : graph_.order()) {
       const Node& node = graph_.node(id);
       if (!node.alive) continue;
       Node step = node;
+      add_subprograms(node, step);
       for (ValueIds* ids : {&step.inputs, &step.outputs, &step.captures}) {
         for (ValueId& value : *ids) {
           if (value != ValueId::kNone) value = static_cast<ValueId>(buffer_of(value));
@@ -28,6 +27,26 @@ class Builder {
   }
 
  private:
+  void add_input(ValueId id) {
+    program_.inputs.push_back(buffer_of(id));
+    program_.buffers.back().kind = ProgramBuffer::Kind::kInput;
+  }
+
+  // Moves the node's subgraphs out of its attributes into programs of their own.
+  void add_subprograms(const Node& node, Node& step) {
+    for_each_subgraph(node, [&](const std::string& attribute, Graph& body) {
+      SubProgram sub;
+      sub.step = static_cast<int32_t>(program_.steps.size());
+      sub.attribute = attribute;
+      for (const Capture& capture : body.captures()) {
+        sub.captures.push_back(buffer_of(node.captures[static_cast<size_t>(capture.index)]));
+      }
+      sub.program = make_program(body);
+      program_.subprograms.push_back(std::move(sub));
+      step.attributes.erase(attribute);
+    });
+  }
+
   int32_t buffer_of(ValueId id) {
     int32_t& index = index_[static_cast<size_t>(id)];
     if (index >= 0) return index;
@@ -50,6 +69,11 @@ class Builder {
 };
 
 }  // namespace
+
+Program::Program() = default;
+Program::~Program() = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
 
 Program make_program(const Graph& graph) { return Builder(graph).build(); }
 

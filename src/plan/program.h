@@ -21,11 +21,28 @@ struct ProgramBuffer {
   std::string name;
 };
 
+struct SubProgram;
+
 struct Program {
   std::vector<ProgramBuffer> buffers;
   std::vector<Node> steps;       // in order; inputs and outputs are buffer indices
   std::vector<int32_t> inputs;   // buffer of each program input
   std::vector<int32_t> outputs;  // buffer of each program output; may repeat, may be an input
+  std::vector<SubProgram> subprograms;  // of control-flow steps, by step
+
+  Program();
+  ~Program();
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+};
+
+// A subgraph of a control-flow step. Its program's inputs are the subgraph's formal inputs, then
+// what it captures.
+struct SubProgram {
+  int32_t step = 0;
+  std::string attribute;          // "then_branch", "body", ...
+  std::vector<int32_t> captures;  // buffers of the outer program
+  Program program;
 };
 
 // Flattens a sorted graph. Values that nothing uses are left out.

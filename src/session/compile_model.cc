@@ -65,6 +65,7 @@ void make_constants_private(Program& program) {
       buffer.constant = buffer.constant.clone();
     }
   }
+  for (SubProgram& sub : program.subprograms) make_constants_private(sub.program);
 }
 
 }  // namespace
