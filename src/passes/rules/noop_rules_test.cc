@@ -53,9 +53,7 @@ TEST(NoopRules, Pad) {
   EXPECT_EQ(left("t = Pad(x, p)", "int64[4] p = {0, 1, 0, -1}"), 1);
 }
 
-TEST(NoopRules, Tile) {
-  EXPECT_EQ(left("t = Tile(x, p)", "int64[2] p = {1, 1}"), 0);
-}
+TEST(NoopRules, Tile) { EXPECT_EQ(left("t = Tile(x, p)", "int64[2] p = {1, 1}"), 0); }
 
 TEST(NoopRules, BetweenInputAndOutputOfTheGraph) {
   const Rewritten result = rewritten(17, "g (float[N] x) => (float[N] y) { y = Identity(x) }");
