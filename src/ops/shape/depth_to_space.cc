@@ -2,6 +2,8 @@
 // mode DCR a channel is (row, column, depth), in mode CRD (depth, row, column).
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "ops/op.h"
 #include "ops/shape/strided_copy.h"
 
@@ -26,7 +28,10 @@ bool is_crd(const Node& node) { return node.attributes.get_string("mode", "DCR")
 // The input's shape when it is known, after the attributes were checked.
 SymShape checked_input(InferContext& context) {
   const int64_t block = block_of(context.node());
-  if (block < 1) context.fail(fmt::format("attribute 'blocksize' is {}", block));
+  constexpr int64_t kMaxBlock = std::numeric_limits<int32_t>::max();  // its square fits
+  if (block < 1 || block > kMaxBlock) {
+    context.fail(fmt::format("attribute 'blocksize' is {}", block));
+  }
   const std::string mode = context.node().attributes.get_string("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") context.fail("attribute 'mode' is '" + mode + "'");
   const SymShape& x = context.input_shape(0);
