@@ -72,6 +72,8 @@ class Builder {
 
 Program::Program() = default;
 Program::~Program() = default;
+Program::Program(const Program&) = default;
+Program& Program::operator=(const Program&) = default;
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 

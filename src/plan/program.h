@@ -32,6 +32,8 @@ struct Program {
 
   Program();
   ~Program();
+  Program(const Program&);
+  Program& operator=(const Program&);
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;
 };
