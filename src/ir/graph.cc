@@ -39,7 +39,8 @@ ValueId Graph::add_capture(std::string_view value_name, ValueType type, int capt
 
 void Graph::add_output(ValueId id) {
   outputs_.push_back(id);
-  if (id != ValueId::kNone) ++output_uses_[static_cast<size_t>(id)];
+  // An id that is no value is kept for verify() to find.
+  if (static_cast<size_t>(id) < output_uses_.size()) ++output_uses_[static_cast<size_t>(id)];
 }
 
 void Graph::set_output(size_t i, ValueId id) {

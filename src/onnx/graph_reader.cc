@@ -28,7 +28,7 @@ struct GraphReader::Parts {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<std::byte> other_fields;
   std::vector<WireCursor> nodes, initializers, sparse_initializers, value_infos;
-  std::vector<ValueInfo> inputs, outputs;
+  std::vector<DeclaredValue> inputs, outputs;
 };
 
 void GraphReader::warn(std::string message) {
@@ -175,9 +175,9 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
     }
   }
   std::unordered_set<std::string_view> seen;
-  std::vector<const ValueInfo*> described_constants;
+  std::vector<const DeclaredValue*> described_constants;
   const DimRule rule = is_main ? DimRule::kOwnSymbols : DimRule::kUnknown;
-  for (const ValueInfo& info : parts.inputs) {
+  for (const DeclaredValue& info : parts.inputs) {
     if (info.name.empty()) reject("an input of the graph has no name");
     if (!seen.insert(info.name).second) {
       reject(fmt::format("two inputs have the name '{}'", info.name));
@@ -222,7 +222,7 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
     if (!by_name.contains(each.name)) continue;
     declare(scope, each.name, graph.add_constant(each.name, std::move(each.tensor)));
   }
-  for (const ValueInfo* info : described_constants) {
+  for (const DeclaredValue* info : described_constants) {
     add_notes(*info, graph.value(*scope.find_local(info->name)));
   }
 }
@@ -340,7 +340,7 @@ void GraphReader::add_node(GraphScope& scope, WireCursor cursor, size_t index) {
 
 void GraphReader::add_value_types(GraphScope& scope, const Parts& parts) {
   for (const WireCursor& cursor : parts.value_infos) {
-    const ValueInfo info = read_value_info(cursor);
+    const DeclaredValue info = read_value_info(cursor);
     const auto id = scope.find_local(info.name);
     if (!id) continue;
     add_notes(info, scope.graph().value(*id));
@@ -354,7 +354,7 @@ void GraphReader::add_value_types(GraphScope& scope, const Parts& parts) {
 
 void GraphReader::add_outputs(GraphScope& scope, const Parts& parts, bool is_main) {
   const DimRule rule = is_main ? DimRule::kOwnSymbols : DimRule::kUnknown;
-  for (const ValueInfo& info : parts.outputs) {
+  for (const DeclaredValue& info : parts.outputs) {
     const auto id = info.name.empty() ? std::nullopt : scope.find(info.name);
     if (!id) {
       reject(fmt::format("output '{}' of graph '{}' is defined by no node, input or initializer",

@@ -2,8 +2,8 @@
 
 namespace sardonyx {
 
-ValueInfo read_value_info(WireCursor cursor) {
-  ValueInfo info;
+DeclaredValue read_value_info(WireCursor cursor) {
+  DeclaredValue info;
   while (cursor.next()) {
     if (cursor.field() == 1) info.name = cursor.string();
     if (cursor.field() == 2) {
@@ -18,7 +18,7 @@ ValueInfo read_value_info(WireCursor cursor) {
   return info;
 }
 
-void add_notes(const ValueInfo& info, GraphValue& value) {
+void add_notes(const DeclaredValue& info, GraphValue& value) {
   if (value.doc.empty()) value.doc = info.doc;
   if (value.metadata.empty()) value.metadata = info.metadata;
 }

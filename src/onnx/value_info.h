@@ -10,7 +10,7 @@
 
 namespace sardonyx {
 
-struct ValueInfo {
+struct DeclaredValue {
   std::string name;
   WireCursor type;  // empty when there is none
   bool has_type = false;
@@ -18,10 +18,10 @@ struct ValueInfo {
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
-ValueInfo read_value_info(WireCursor cursor);
+DeclaredValue read_value_info(WireCursor cursor);
 // Documentation and metadata. The first that says something wins: a value may be described as
 // input, output and in between.
-void add_notes(const ValueInfo& info, GraphValue& value);
+void add_notes(const DeclaredValue& info, GraphValue& value);
 
 std::pair<std::string, std::string> read_string_entry(WireCursor entry);
 

@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::kernels {
 namespace HWY_NAMESPACE {
 
-// Tile of the target: kTileRows x kPanelVectors accumulators, chosen by measuring.
+// GemmTile of the target: kTileRows x kPanelVectors accumulators, chosen by measuring.
 #if HWY_TARGET == HWY_AVX3
 constexpr size_t kTileRows = 14, kPanelVectors = 2, kLanes = 16;
 #elif HWY_TARGET == HWY_AVX2
@@ -40,7 +40,7 @@ using V = hn::Vec<D>;
 
 // One block of k of one tile. The addend of the first block is bias and residual, that of a later
 // block is what the earlier ones left in c.
-struct Tile {
+struct GemmTile {
   const float* a;
   int64_t lda;
   const float* b;        // first panel, at the first k of the block
@@ -69,7 +69,7 @@ HWY_INLINE void clamp_bounds(const Epilogue& epilogue, float* low, float* high) 
 }
 
 // Stores a tile whose panels are not all full, through memory.
-HWY_NOINLINE void store_partial(const Tile& t, const float* sums, size_t rows, size_t stride) {
+HWY_NOINLINE void store_partial(const GemmTile& t, const float* sums, size_t rows, size_t stride) {
   const D d;
   const V low = hn::Set(d, t.low), high = hn::Set(d, t.high);
   for (size_t r = 0; r < rows; ++r) {
@@ -87,7 +87,7 @@ HWY_NOINLINE void store_partial(const Tile& t, const float* sums, size_t rows, s
 }
 
 // The activation of a stored tile, still in L1.
-HWY_NOINLINE void activate(const Tile& t, size_t rows) {
+HWY_NOINLINE void activate(const GemmTile& t, size_t rows) {
   const D d;
   for (size_t r = 0; r < rows; ++r) {
     float* c = t.c + static_cast<int64_t>(r) * t.ldc;
@@ -99,7 +99,7 @@ HWY_NOINLINE void activate(const Tile& t, size_t rows) {
 }
 
 template <size_t kRows, size_t kPanels>
-HWY_NOINLINE void run_tile(const Tile& t) {
+HWY_NOINLINE void run_tile(const GemmTile& t) {
   const D d;
   constexpr size_t kVectors = kPanels * kPanelVectors;
   V sum[kRows][kVectors];
@@ -183,7 +183,7 @@ HWY_NOINLINE void run_tile(const Tile& t) {
   if (t.epilogue != nullptr) activate(t, kRows);
 }
 
-using TileFunction = void (*)(const Tile&);
+using TileFunction = void (*)(const GemmTile&);
 
 // Few rows leave accumulators free: they take several panels at once, so that enough independent
 // sums hide the latency of the multiply-adds.
@@ -209,7 +209,7 @@ constexpr int64_t kCopyPanels = 8;
 HWY_INLINE bool rows_collide(int64_t lda, int64_t rows) {
   return rows >= 6 && lda * static_cast<int64_t>(sizeof(float)) % 4096 == 0;
 }
-void copy_tile(const Tile& t, int64_t rows, float* out) {
+void copy_tile(const GemmTile& t, int64_t rows, float* out) {
   const D d;
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t k = 0; k < t.k; k += kLanes) {
@@ -231,9 +231,9 @@ struct TileRows {
   int64_t count, height, taller;
 };
 
-// Tile `first`, moved to a row and a panel, with the columns that are left there.
-HWY_INLINE Tile tile_at(const Tile& first, int64_t row, int64_t j, int64_t columns) {
-  Tile t = first;
+// GemmTile `first`, moved to a row and a panel, with the columns that are left there.
+HWY_INLINE GemmTile tile_at(const GemmTile& first, int64_t row, int64_t j, int64_t columns) {
+  GemmTile t = first;
   t.a = first.a + row * first.lda;
   t.b = first.b + j / static_cast<int64_t>(kPanelColumns) * first.panel_stride;
   t.bias = first.bias == nullptr ? nullptr : first.bias + j;
@@ -244,7 +244,7 @@ HWY_INLINE Tile tile_at(const Tile& first, int64_t row, int64_t j, int64_t colum
 }
 
 // All panels over rows [0, rows) of one block of k, colliding rows copied.
-void run_copied_rows(const Tile& first, int64_t rows, int64_t columns) {
+void run_copied_rows(const GemmTile& first, int64_t rows, int64_t columns) {
   const TileRows tiles(rows);
   HWY_ALIGN float copy[kTileRows * kCopyStride];
   constexpr int64_t kColumns = kPanelColumns;
@@ -253,7 +253,7 @@ void run_copied_rows(const Tile& first, int64_t rows, int64_t columns) {
     for (int64_t i = 0, row = 0; i < tiles.count; row += tiles.of(i++)) {
       copy_tile(tile_at(first, row, group, 0), tiles.of(i), copy);
       for (int64_t j = group; j < end; j += kColumns) {
-        Tile t = tile_at(first, row, j, std::min(kColumns, columns - j));
+        GemmTile t = tile_at(first, row, j, std::min(kColumns, columns - j));
         t.a = copy;
         t.lda = kCopyStride;
         kNarrowTiles[static_cast<size_t>(tiles.of(i) - 1)](t);
@@ -273,7 +273,7 @@ HWY_INLINE void prefetch_part(const float* panel, int64_t floats, int64_t i, int
 }
 
 // All panels over rows [0, rows) of one block of k.
-void run_rows(const Tile& first, int64_t rows, int64_t columns) {
+void run_rows(const GemmTile& first, int64_t rows, int64_t columns) {
   const TileRows tiles(rows);
   // Several panels at once only where all tiles take the same number of them.
   const size_t tallest = static_cast<size_t>(tiles.tallest());
@@ -307,7 +307,7 @@ void run(const GemmArgs& args) {
   for (int64_t k0 = 0; k0 == 0 || k0 < args.k; k0 += kGemmBlockK) {
     const bool first = k0 == 0;
     const bool last = k0 + kGemmBlockK >= args.k;
-    Tile t;
+    GemmTile t;
     t.lda = args.lda;
     t.b = args.packed_b + k0 * static_cast<int64_t>(kPanelColumns);
     t.panel_stride = args.k * static_cast<int64_t>(kPanelColumns);

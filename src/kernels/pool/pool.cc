@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::kernels {
 namespace HWY_NAMESPACE {
 
-struct MaxOp {
+struct PoolMax {
   template <class D>
   static hn::Vec<D> start(D d) {
     return hn::Set(d, -std::numeric_limits<float>::infinity());
@@ -27,7 +27,7 @@ struct MaxOp {
   }
 };
 
-struct SumOp {
+struct PoolSum {
   template <class D>
   static hn::Vec<D> start(D d) {
     return hn::Zero(d);
@@ -78,7 +78,7 @@ HWY_NOINLINE void pool_row(const PoolArgs& args, const float* input, int64_t y, 
           acc = Op::add(acc, hn::LoadU(d, in + kx * w.dilation_w * kC));
         }
       }
-      if constexpr (std::is_same_v<Op, SumOp>) {
+      if constexpr (std::is_same_v<Op, PoolSum>) {
         acc = hn::Div(acc, hn::Set(d, static_cast<float>(count)));
       }
       hn::StoreU(acc, d, output + lane);
@@ -118,7 +118,7 @@ void global_pool(const GlobalPoolArgs& args, int64_t plane_begin, int64_t plane_
       }
       for (; p < args.pixels; ++p, in += kC) a0 = Op::add(a0, hn::LoadU(d, in));
       auto acc = Op::add(Op::add(a0, a1), Op::add(a2, a3));
-      if constexpr (std::is_same_v<Op, SumOp>) {
+      if constexpr (std::is_same_v<Op, PoolSum>) {
         acc = hn::Div(acc, hn::Set(d, static_cast<float>(args.pixels)));
       }
       hn::StoreU(acc, d, args.output + plane * kC + lane);
@@ -153,8 +153,9 @@ void global_pool_any_block(const GlobalPoolArgs& args, int64_t begin, int64_t en
 }
 
 const PoolKernels& pool_row_table() {
-  static constexpr PoolKernels row = {pool_any_block<MaxOp>, pool_any_block<SumOp>,
-                                      global_pool_any_block<SumOp>, global_pool_any_block<MaxOp>};
+  static constexpr PoolKernels row = {pool_any_block<PoolMax>, pool_any_block<PoolSum>,
+                                      global_pool_any_block<PoolSum>,
+                                      global_pool_any_block<PoolMax>};
   return row;
 }
 
