@@ -17,7 +17,7 @@ help: ## This list
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo "Variables: PRESET=release|native|debug|asan|tsan  JOBS=N  FILTER=regex (tests and benchmarks)"
+	@echo "Variables: PRESET=release|native|debug|asan|tsan|aarch64  JOBS=N  FILTER=regex (tests and benchmarks)"
 
 .PHONY: packages venv models configure
 packages:
@@ -50,7 +50,8 @@ test: check models build ## Checks, release build, unit tests, operator cases, c
 	@$(CTEST) -LE full $(if $(FILTER),-R '$(FILTER)')
 
 .PHONY: test-full
-test-full: test ## The same, then every ISA level, slow tests and sanitizers
+test-full: test ## The same, then every ISA level, slow tests, sanitizers, an old processor and 64-bit ARM
+	@tools/install_packages.sh emulate
 	@for isa in scalar sse4 avx2 avx512; do \
 	  echo "== tests with SARDONYX_MAX_ISA=$$isa"; \
 	  SARDONYX_MAX_ISA=$$isa $(CTEST) $(if $(FILTER),-R '$(FILTER)'); \
@@ -60,6 +61,11 @@ test-full: test ## The same, then every ISA level, slow tests and sanitizers
 	  $(MAKE) build PRESET=$$preset; \
 	  ctest --test-dir build/$$preset --output-on-failure -j $(JOBS) -LE no-sanitizer $(if $(FILTER),-R '$(FILTER)'); \
 	done
+	@echo "== C++ tests on a processor without AVX"
+	@tools/run_emulated.py --jobs $(JOBS) $(BUILD) qemu-x86_64 -cpu Nehalem
+	@echo "== C++ tests of the cross build for 64-bit ARM"
+	@$(MAKE) build PRESET=aarch64
+	@tools/run_emulated.py --jobs $(JOBS) build/aarch64 qemu-aarch64 -L /usr/aarch64-linux-gnu
 
 .PHONY: bench
 bench: build $(if $(FILTER),,models) ## Microbenchmarks, and real models against onnxruntime (FILTER: microbenchmarks only)

@@ -39,7 +39,7 @@ function(sdx_module name)
       get_filename_component(stem ${test} NAME_WE)
       sdx_test(sdx_${name}_${stem} SOURCES ${test} DEPS sdx_${name} LABELS full)
     endforeach()
-    if(benches)
+    if(benches AND NOT CMAKE_CROSSCOMPILING)
       add_executable(sdx_${name}_bench ${benches})
       target_link_libraries(sdx_${name}_bench PRIVATE sdx_${name} benchmark::benchmark_main)
       set_property(GLOBAL APPEND PROPERTY SDX_BENCHES sdx_${name}_bench)
@@ -65,8 +65,12 @@ function(sdx_test name)
 endfunction()
 
 # sdx_python_test(name SCRIPT file [ARGS arg...] [LABELS label...])
-# Runs a script with the Python of build/venv (tools/setup_venv.sh makes it); exit status 0 means passed.
+# Runs a script with the Python of build/venv (tools/setup_venv.sh makes it); exit status 0 means passed. Not in cross
+# builds, whose programs the scripts could not start.
 function(sdx_python_test name)
+  if(CMAKE_CROSSCOMPILING)
+    return()
+  endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT" "ARGS;LABELS")
   add_test(NAME ${name}
     COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${arg_SCRIPT} ${arg_ARGS}

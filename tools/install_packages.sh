@@ -7,9 +7,10 @@ set -euo pipefail
 build_packages="g++ cmake ninja-build ccache git python3 python3-venv clang-format-14
   libhwy-dev libfmt-dev libxxhash-dev nlohmann-json3-dev libcli11-dev
   libpng-dev libjpeg62-turbo-dev libgtest-dev libbenchmark-dev"
+emulate_packages="g++-aarch64-linux-gnu qemu-user googletest"  # cross build and tests under an emulator
 maven_packages="maven"  # only for models that are published as Maven artifacts
 
-usage() { echo "usage: $0 [build|maven]..." >&2; exit 2; }
+usage() { echo "usage: $0 [build|emulate|maven]..." >&2; exit 2; }
 
 # A tool that is on the PATH counts as installed, whoever installed it; libraries are asked of dpkg.
 is_installed() {
@@ -27,6 +28,7 @@ wanted=
 for group in "$@"; do
   case $group in
     build) wanted="$wanted $build_packages" ;;
+    emulate) wanted="$wanted $emulate_packages" ;;
     maven) wanted="$wanted $maven_packages" ;;
     *) usage ;;
   esac
