@@ -3,33 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <filesystem>
 #include <optional>
 
 #include "base/mapped_file.h"
-#include "ir/text_lexer.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string resolve_folder(const fs::path& folder) {
-  std::error_code error;
-  const fs::path resolved = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
-  if (error) {
-    throw Error(ErrorCode::kNoSuchFile,
-                fmt::format("there is no folder '{}' to look for external data in: {}",
-                            folder.string(), error.message()));
-  }
-  return resolved.string();
-}
-
-bool lies_in(const std::string& path, const std::string& folder) {
-  const std::string prefix = folder.ends_with('/') ? folder : folder + '/';
-  return path.size() > prefix.size() && path.starts_with(prefix);
-}
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kInvalidGraph, "external data: " + message);
@@ -85,70 +65,29 @@ Reference parse_entries(const ExternalData::Entries& entries) {
 }  // namespace
 
 ExternalData ExternalData::beside_model(const std::string& model_path) {
-  const fs::path path(model_path);
   ExternalData data;
-  data.folder_ = resolve_folder(path.parent_path());
-  data.allowed_ = {data.folder_};
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  if (!error) data.allowed_.push_back(real.parent_path().string());
+  data.folder_ = ModelFolder::beside_model(model_path);
   return data;
 }
 
 ExternalData ExternalData::in_folder(const std::string& folder) {
   ExternalData data;
-  data.folder_ = resolve_folder(folder);
-  data.allowed_ = {data.folder_};
+  data.folder_ = ModelFolder::of(folder);
   return data;
 }
 
-void ExternalData::check_location(const std::string& location) const {
-  const fs::path path(location);
-  const char* fault = nullptr;
-  if (location.empty()) {
-    fault = "is empty";
-  } else if (location.find('\0') != std::string::npos) {
-    fault = "holds a NUL byte";
-  } else if (path.is_absolute()) {
-    fault = "is an absolute path";
-  }
-  for (const fs::path& part : path) {
-    if (part == "..") fault = "climbs out with '..'";
-  }
-  if (fault != nullptr) {
-    refuse(fmt::format("location {} {}; it must be a path relative to the model's folder",
-                       quote_string(location.substr(0, 200)), fault));
-  }
-}
-
 SharedBytes ExternalData::open(const std::string& location) {
-  check_location(location);
+  ModelFolder::check_location(location, "external data");
   if (const auto held = buffers_.find(location); held != buffers_.end()) return held->second;
-  if (folder_.empty()) {
+  if (!folder_.exists()) {
     refuse(
         fmt::format("the model is read from memory and refers to the file '{}'; give the folder "
                     "that holds it (base folder) or its bytes",
                     location));
   }
   if (const auto known = opened_.find(location); known != opened_.end()) return known->second;
-  const fs::path path = fs::path(folder_) / location;
-  std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  if (error) {
-    throw Error(
-        ErrorCode::kNoSuchFile,
-        fmt::format("external data: cannot open '{}': {}; the file belongs beside the model",
-                    path.string(), error.message()));
-  }
-  bool inside = false;
-  for (const std::string& folder : allowed_) inside = inside || lies_in(target.string(), folder);
-  if (!inside) {
-    refuse(
-        fmt::format("location '{}' leads out of the model's folder '{}'; copy the file there or "
-                    "export the model again",
-                    location, folder_));
-  }
-  const auto file = MappedFile::open(target.string(), MappedFile::Links::kRefuse);
+  const auto file =
+      MappedFile::open(folder_.resolve(location, "external data"), MappedFile::Links::kRefuse);
   return opened_[location] = {file->bytes(), file};
 }
 

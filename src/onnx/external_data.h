@@ -1,7 +1,5 @@
-// ExternalData: the files that hold weights outside the model. A location is relative to the
-// model's folder; its resolved target must lie in the folder the model was opened from or in the
-// folder of the model's real path (model hubs lay models out as symbolic links). Sizes are checked
-// against the file before anything is allocated. Used by read_tensor().
+// ExternalData: the files in the model's folder (onnx/model_folder.h) that hold weights outside the
+// model. Sizes are checked against the file before anything is allocated. Used by read_tensor().
 #pragma once
 
 #include <cstddef>
@@ -12,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "onnx/model_folder.h"
 
 namespace sardonyx {
 
@@ -41,10 +41,8 @@ class ExternalData {
 
  private:
   SharedBytes open(const std::string& location);
-  void check_location(const std::string& location) const;
 
-  std::string folder_;                // where locations start
-  std::vector<std::string> allowed_;  // resolved folders in which targets may lie
+  ModelFolder folder_;
   std::map<std::string, SharedBytes> buffers_;
   std::map<std::string, SharedBytes> opened_;
 };
