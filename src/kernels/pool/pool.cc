@@ -79,7 +79,7 @@ HWY_NOINLINE void pool_row(const PoolArgs& args, const float* input, int64_t y, 
         }
       }
       if constexpr (std::is_same_v<Op, PoolSum>) {
-        acc = hn::Div(acc, hn::Set(d, static_cast<float>(count)));
+        acc = hn::Div(acc, hn::Set(d, static_cast<float>(std::max<int64_t>(1, count))));
       }
       hn::StoreU(acc, d, output + lane);
     }

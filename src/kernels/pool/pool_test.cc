@@ -1,6 +1,7 @@
 #include "kernels/pool/pool.h"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include "kernels/conv/conv_test_util.h"
 
@@ -64,7 +65,8 @@ std::vector<float> oracle(const Case& c, const std::vector<float>& x, Kind kind)
             largest = std::isnan(largest) || std::isnan(v) ? kNan : std::max(largest, v);
           }
         }
-        result.push_back(kind == Kind::kMax ? largest : static_cast<float>(sum / count));
+        result.push_back(kind == Kind::kMax ? largest
+                                            : static_cast<float>(sum / std::max(count, 1)));
       }
     }
   }

@@ -74,23 +74,30 @@ Dim window_output(InferContext& context, const WindowParams& params, size_t axis
   // extent - 1
   const Dim reach = dims.mul(dims.sub(kernel, 1), params.dilation(axis));
   const Dim room = dims.sub(dims.add(in, begin + end - 1), reach);
-  // Rounding up makes a window of one that lacks less than a stride.
-  const int64_t lacking = padded && params.ceil_mode ? stride - 1 : 0;
-  if (room.is_known() && room.value < -lacking && !in.is(0)) {
+  // An empty axis has no windows that fit; that is no fault of the window.
+  if (in.is(0) && room.is_known() && room.value < 0) return 0;
+  const bool fits =
+      !room.is_known() || room.value >= 0 || (params.may_overhang && room.value / stride >= -1);
+  if (!fits) {
     context.fail(fmt::format(
         "window of extent {} does not fit spatial axis {} of size {} padded by {} and {}",
         dims.print(dims.add(reach, 1)), axis, dims.print(in), begin, end));
   }
-  const auto at_least_0 = [](Dim size) {
-    return size.is_known() && size.value < 0 ? Dim(0) : size;
-  };
-  if (!padded || !params.ceil_mode) return at_least_0(dims.add(dims.floor_div(room, stride), 1));
-  const Dim all = dims.add(dims.ceil_div(room, stride), 1);
-  // One window that would start beyond the input, in the padding at the end, is dropped. There can
-  // be none when the window reaches over that padding.
-  if (reach.is_known() && reach.value + 1 >= end + stride) return at_least_0(all);
+  const Dim up = dims.ceil_div(room, stride);
+  const Dim all = dims.add(up, 1);
+  if (!params.ceil_mode) {
+    const Dim down = dims.floor_div(room, stride);
+    const bool never_larger = reach.is_known() && reach.value <= begin + end;
+    if (!params.may_overhang || never_larger) return dims.add(down, 1);
+    // Cut towards zero: a window larger than the padded axis counts, too, when it lacks less than
+    // a stride.
+    return dims.add(dims.max(down, dims.min(up, 0)), 1);
+  }
+  // Rounding up may give a window that starts beyond the input, in the padding at the end: it is
+  // dropped. There can be none when the window reaches over that padding.
+  if (reach.is_known() && reach.value + 1 >= end + stride) return all;
   const Dim starting_inside = dims.ceil_div(dims.add(in, begin), stride);
-  return at_least_0(dims.min(all, dims.max(starting_inside, dims.sub(all, 1))));
+  return dims.min(all, dims.max(starting_inside, dims.sub(all, 1)));
 }
 
 WindowAxes settle_window(const WindowParams& params, std::span<const int64_t> in,

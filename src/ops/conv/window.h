@@ -20,6 +20,8 @@ enum class AutoPad : uint8_t { kNotSet, kSameUpper, kSameLower, kValid };
 struct WindowParams {
   AutoPad auto_pad = AutoPad::kNotSet;
   bool ceil_mode = false;
+  // A window larger than the padded axis is allowed when it lacks less than a stride (pools).
+  bool may_overhang = false;
   SmallVector<int64_t, 4> kernel, strides, dilations;
   SmallVector<int64_t, 6> pads;
 
@@ -51,7 +53,8 @@ WindowParams parse_window(const Node& node);
 // Fails when a list does not fit `spatial_rank` axes.
 void check_window(InferContext& context, const WindowParams& params, size_t spatial_rank);
 
-// Output size of one axis of a convolution or pool; fails when the window is known not to fit.
+// Output size of one axis of a convolution or pool, as docs/numerics.md says; fails when the window
+// is known not to fit.
 Dim window_output(InferContext& context, const WindowParams& params, size_t axis, Dim in,
                   Dim kernel);
 

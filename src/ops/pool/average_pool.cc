@@ -1,5 +1,8 @@
 // AveragePool: the mean of each window over its real cells, or with count_include_pad over real and
-// pad cells; cells beyond the padded input (they arise from ceil_mode) never count.
+// pad cells; cells beyond the padded input (they arise from ceil_mode) never count. The mean of a
+// window without cells is 0.
+#include <algorithm>
+
 #include "ops/op.h"
 #include "ops/pool/pool.h"
 #include "ops/widen.h"
@@ -38,7 +41,7 @@ class AveragePoolKernel final : public Kernel {
           divisor = 1;
           for (size_t axis = 0; axis < state.in.size(); ++axis) divisor *= at[axis]->with_pads;
         }
-        out[position] = sum / static_cast<T>(divisor);
+        out[position] = sum / static_cast<T>(std::max<int64_t>(1, divisor));
       });
     }
     return Status::ok();

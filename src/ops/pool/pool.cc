@@ -12,6 +12,7 @@ namespace sardonyx {
 PoolParams parse_pool(const Node& node) {
   PoolParams params;
   params.window = parse_window(node);
+  params.window.may_overhang = true;
   params.count_include_pad = node.attributes.get_int("count_include_pad", 0) != 0;
   params.column_major = node.attributes.get_int("storage_order", 0) != 0;
   if (const AttributeValue* p = node.attributes.find("p")) {
