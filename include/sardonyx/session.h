@@ -23,11 +23,13 @@ SARDONYX_API const char* version() noexcept;
 // What a model says about one of its inputs or outputs.
 struct ValueInfo {
   std::string name;
+  ValueKind kind = ValueKind::kNone;                   // kNone: a type that cannot run
   ElementType element_type = ElementType::kUndefined;  // of a tensor
-  bool has_shape = false;                              // false: rank unknown
+  bool has_shape = false;                              // of a tensor; false: rank unknown
   std::vector<int64_t> shape;                          // -1: not fixed
   std::vector<std::string> symbols;  // name of a dimension that is not fixed, "" if it has none
-  std::string type;                  // as text: "float[batch,3,224,224]"
+  std::vector<ValueInfo> item;       // one: what a sequence or optional holds; without a name
+  std::string type;                  // as text: "float[batch,3,224,224]", "seq(float[?,3])"
   bool is_optional = false;          // an input with a default value
 };
 
@@ -64,7 +66,7 @@ class SARDONYX_API Session {
 
   // Runs with one Value per model input, in order (an empty Value takes an optional input's
   // default); returns one Value per model output, with memory of its own. Errors: kInvalidArgument
-  // (count, type, rank or dimension of an input; names what was given and expected), kFail (a
+  // (count, kind, type, rank or dimension of an input; names what was given and expected), kFail (a
   // kernel or memory).
   std::vector<Value> run(std::span<const Value> inputs, const RunOptions& options = {}) const;
 
@@ -73,8 +75,8 @@ class SARDONYX_API Session {
                          std::span<const std::string> outputs = {},
                          const RunOptions& options = {}) const;
 
-  // Writes results into the caller's Values: a non-empty one must have the output's type and shape
-  // and is written in place; an empty one is replaced.
+  // Writes results into the caller's Values: a non-empty tensor must have the output's type and
+  // shape and is written in place; anything else is replaced.
   void run_into(std::span<const Value> inputs, std::span<Value> outputs,
                 const RunOptions& options = {}) const;
 

@@ -1,5 +1,6 @@
-// Value: a tensor that goes into or comes out of a Session. Memory is either owned (shared between
-// copies of the Value) or borrowed from the caller, who keeps it alive while the Value is used.
+// Value: a tensor, sequence or optional that goes into or comes out of a Session. Memory is either
+// owned (shared between copies of the Value) or borrowed from the caller, who keeps it alive while
+// the Value is used.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,13 @@ constexpr ElementType element_type_of() {
 }
 }  // namespace internal
 
+enum class ValueKind : uint8_t {
+  kNone,  // an empty Value
+  kTensor,
+  kSequence,  // any number of tensors of one element type
+  kOptional,  // nothing, a tensor or a sequence
+};
+
 class SARDONYX_API Value {
  public:
   Value();  // empty: has_value() is false
@@ -69,7 +77,22 @@ class SARDONYX_API Value {
     return value;
   }
 
-  bool has_value() const noexcept;
+  // A sequence of `items`, whose memory it shares. Throws Error(kInvalidArgument) for an item that
+  // is not a tensor, or whose element type is not that of the first.
+  static Value sequence(std::span<const Value> items);
+
+  // An optional that holds `item`, whose memory it shares, or nothing when that is empty. Throws
+  // Error(kInvalidArgument) for an item that is an optional itself.
+  static Value optional(const Value& item = Value());
+
+  bool has_value() const noexcept;  // true also for an optional that holds nothing
+  ValueKind kind() const noexcept;
+
+  // What a sequence or an optional holds, in order; Values that share its memory. Throws
+  // Error(kInvalidArgument) for any other kind.
+  std::vector<Value> items() const;
+
+  // Of a tensor; kUndefined, empty, 0 and null for any other kind.
   ElementType element_type() const noexcept;
   std::span<const int64_t> shape() const noexcept;
   size_t size() const noexcept;        // elements

@@ -4,6 +4,11 @@
 
 namespace sardonyx {
 
+ValueType ValueType::without_shapes() const {
+  return {kind, element, std::nullopt,
+          inner ? std::make_shared<const ValueType>(inner->without_shapes()) : nullptr};
+}
+
 std::string print_shape(const SymShape& shape, const DimTable& dims) {
   if (!shape) return "";
   std::string text = "[";

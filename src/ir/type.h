@@ -33,6 +33,10 @@ struct ValueType {
     return {Kind::kMap, key, std::nullopt, std::make_shared<const ValueType>(std::move(of))};
   }
   bool is_tensor() const { return kind == Kind::kTensor; }
+  // Is it a sequence or an optional? Such a value is a tensor of Tensor objects when running.
+  bool holds_values() const { return kind == Kind::kSequence || kind == Kind::kOptional; }
+  // The same without shapes, its own and those inside.
+  ValueType without_shapes() const;
 };
 
 // "float[batch,3,(H / 2)]", "int64[]", "float" (rank unknown), "seq(float[?])", "optional(...)",

@@ -18,8 +18,9 @@
 
 namespace sardonyx {
 
-// A tensor in memory while a step runs. Row-major, contiguous; data is 64-byte aligned when it lies
-// in the arena, and aligned to its element otherwise.
+// A tensor in memory while a step runs; a sequence or optional is one of Tensor objects. Row-major,
+// contiguous; data is 64-byte aligned when it lies in the arena, and aligned to its element
+// otherwise.
 struct TensorView {
   DataType type = DataType::kUndefined;
   Shape shape;
@@ -108,6 +109,10 @@ class RunContext {
   bool has_output(size_t i) const { return i < outputs.size() && outputs[i]->is_present(); }
   const TensorView& input(size_t i) const { return *inputs[i]; }
   const TensorView& output(size_t i) const { return *outputs[i]; }
+  // Input i with borrowed memory.
+  Tensor input_tensor(size_t i) const {
+    return Tensor::view(inputs[i]->type, inputs[i]->shape, inputs[i]->data);
+  }
   template <typename T>
   const T* in(size_t i) const {
     return static_cast<const T*>(inputs[i]->data);
@@ -128,7 +133,8 @@ class RunContext {
 
   // Does the node have output i? (has_output is false, too, while its type is not known.)
   bool is_wanted(size_t i) const { return wanted == nullptr || wanted[i]; }
-  // Makes `tensor` output i (control flow); called from the only chunk.
+  // Makes `tensor` output i (control flow, sequences and optionals); called from the only chunk.
+  // It must own its bytes, and so must its elements: inputs may lie in the arena.
   Status give_output(size_t i, Tensor tensor) const;
 
   SubgraphRunner* subgraphs = nullptr;  // of a control-flow node

@@ -14,6 +14,11 @@ std::string declared_name(const DimTable& dims, const Dim& dim) {
 }
 
 std::string type_text(const ValueInfo& info) {
+  if (!info.item.empty()) {
+    return fmt::format("{}({})", info.kind == ValueKind::kSequence ? "seq" : "optional",
+                       type_text(info.item[0]));
+  }
+  if (info.kind == ValueKind::kNone) return info.type;
   std::string text = name_of(info.element_type);
   if (!info.has_shape) return text;
   text += '[';
@@ -26,6 +31,46 @@ std::string type_text(const ValueInfo& info) {
     }
   }
   return text + ']';
+}
+
+ValueInfo info_of_type(const ValueType& type, const DimTable& dims) {
+  ValueInfo info;
+  info.type = print_type(type, dims);
+  if (type.holds_values() && type.inner) {
+    info.kind =
+        type.kind == ValueType::Kind::kSequence ? ValueKind::kSequence : ValueKind::kOptional;
+    info.item.push_back(info_of_type(*type.inner, dims));
+  } else if (type.is_tensor()) {
+    info.kind = ValueKind::kTensor;
+    info.element_type = type.element;
+    info.has_shape = type.shape.has_value();
+    for (size_t d = 0; type.shape && d < type.shape->size(); ++d) {
+      const Dim& dim = (*type.shape)[d];
+      info.shape.push_back(dim.is_known() ? dim.value : -1);
+      info.symbols.push_back(declared_name(dims, dim));
+    }
+  }
+  info.type = type_text(info);
+  return info;
+}
+
+ValueInfo merge(const ValueInfo& declared, const ValueInfo& inferred) {
+  if (inferred.kind != declared.kind) {
+    return inferred.kind == ValueKind::kNone ? declared : inferred;
+  }
+  ValueInfo info = inferred;
+  if (!inferred.item.empty()) {
+    info.item[0] = merge(declared.item[0], inferred.item[0]);
+  } else if (!inferred.has_shape) {
+    info = declared;
+  } else if (declared.has_shape && declared.shape.size() == inferred.shape.size()) {
+    info.symbols = declared.symbols;
+  } else {
+    // Names that inference made up mean nothing to the caller.
+    info.symbols.assign(info.shape.size(), "");
+  }
+  info.type = type_text(info);
+  return info;
 }
 
 }  // namespace
@@ -46,32 +91,14 @@ ModelMetadata metadata_of(const Model& model) {
 
 ValueInfo value_info_of(const Graph& graph, ValueId id) {
   const GraphValue& value = graph.value(id);
-  ValueInfo info;
+  ValueInfo info = info_of_type(value.type, graph.dims());
   info.name = value.name;
-  info.type = print_type(value.type, graph.dims());
-  info.element_type = value.type.is_tensor() ? value.type.element : ElementType::kUndefined;
-  info.has_shape = value.type.is_tensor() && value.type.shape.has_value();
-  if (!info.has_shape) return info;
-  for (const Dim& dim : *value.type.shape) {
-    info.shape.push_back(dim.is_known() ? dim.value : -1);
-    info.symbols.push_back(declared_name(graph.dims(), dim));
-  }
-  info.type = type_text(info);
   return info;
 }
 
 ValueInfo merge_output_info(const ValueInfo& declared, const ValueInfo& inferred) {
-  ValueInfo info = inferred;
+  ValueInfo info = merge(declared, inferred);
   info.name = declared.name;
-  if (!inferred.has_shape) {
-    info = declared;
-  } else if (declared.has_shape && declared.shape.size() == inferred.shape.size()) {
-    info.symbols = declared.symbols;
-  } else {
-    // Names that inference made up mean nothing to the caller.
-    info.symbols.assign(info.shape.size(), "");
-  }
-  if (info.element_type != ElementType::kUndefined) info.type = type_text(info);
   return info;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/cpu.h"
@@ -27,8 +28,22 @@ void log_line(const Options& options, LogLevel level, const std::string& line) {
   }
 }
 
-std::string describe_value(const Value& value) {
-  return fmt::format("{}{}", name_of(value.element_type()), to_string(Shape(value.shape())));
+// Is `tensor` what `info` says? Free dimensions take any size.
+bool fits(const Tensor& tensor, const ValueInfo& info) {
+  if (info.kind == ValueKind::kTensor) {
+    if (tensor.type() != info.element_type) return false;
+    if (!info.has_shape) return true;
+    if (tensor.shape().size() != info.shape.size()) return false;
+    for (size_t d = 0; d < info.shape.size(); ++d) {
+      if (info.shape[d] >= 0 && info.shape[d] != tensor.shape()[d]) return false;
+    }
+    return true;
+  }
+  const DataType wanted = info.kind == ValueKind::kSequence ? kSequenceType : kOptionalType;
+  if (info.item.empty() || tensor.type() != wanted) return false;
+  const std::span<const Tensor> items = tensor.values<Tensor>();
+  return std::all_of(items.begin(), items.end(),
+                     [&](const Tensor& item) { return fits(item, info.item[0]); });
 }
 
 }  // namespace
@@ -75,23 +90,11 @@ struct Session::Impl {
           ErrorCode::kInvalidArgument,
           fmt::format("input '{}' ({}) was not given and has no default", info.name, info.type));
     }
-    if (value.element_type() != info.element_type) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("input '{}': got {}, expected {}", info.name, describe_value(value),
-                              info.type));
-    }
-    if (info.has_shape) {
-      bool fits = value.shape().size() == info.shape.size();
-      for (size_t d = 0; fits && d < info.shape.size(); ++d) {
-        fits = info.shape[d] < 0 || info.shape[d] == value.shape()[d];
-      }
-      if (!fits) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("input '{}': got {}, expected {}", info.name, describe_value(value),
-                                info.type));
-      }
-    }
-    return ValueAccess::unwrap(value);
+    Tensor tensor = ValueAccess::unwrap(value);
+    if (fits(tensor, info)) return tensor;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("input '{}': got {}, expected {}", info.name, internal::describe(value),
+                            info.type));
   }
 
   void run(std::span<const Value> values, std::span<Value> results,
@@ -106,10 +109,13 @@ struct Session::Impl {
     }
     SmallList tensors_in(values.size()), tensors_out(results.size());
     for (size_t i = 0; i < values.size(); ++i) tensors_in[i] = checked_input(i, values[i]);
-    for (size_t i = 0; i < results.size(); ++i) tensors_out[i] = ValueAccess::unwrap(results[i]);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (const Tensor* given = ValueAccess::tensor_of(results[i])) tensors_out[i] = *given;
+    }
     executor->run(tensors_in, tensors_out, options.cancel.flag());
     for (size_t i = 0; i < results.size(); ++i) {
-      if (!results[i].has_value()) results[i] = ValueAccess::wrap(std::move(tensors_out[i]));
+      if (ValueAccess::tensor_of(results[i]) != nullptr) continue;
+      results[i] = ValueAccess::wrap(std::move(tensors_out[i]).made_own());
     }
   }
 

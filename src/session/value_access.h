@@ -21,9 +21,17 @@ struct ValueAccess {
     }
     return value;
   }
+  // Null when it is none.
+  static const Tensor* tensor_of(const Value& value) {
+    const bool is_tensor = value.impl_ && !holds_values(value.impl_->tensor.type());
+    return is_tensor ? &value.impl_->tensor : nullptr;
+  }
   // An undefined tensor for an empty Value.
   static Tensor unwrap(const Value& value) { return value.impl_ ? value.impl_->tensor : Tensor(); }
 };
+
+// What a Value is, for messages: "float[2,3]", "seq(float) of 3", "an empty optional", "nothing".
+std::string describe(const Value& value);
 
 }  // namespace internal
 }  // namespace sardonyx

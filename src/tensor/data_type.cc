@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "tensor/tensor.h"
+
 namespace sardonyx {
 namespace {
 
@@ -50,16 +52,20 @@ const Row& row_of(DataType type) {
 
 bool is_data_type(int64_t number) { return number > 0 && number < kDataTypeCount; }
 int bits_of(DataType type) { return row_of(type).bits; }
-const char* name_of(DataType type) { return row_of(type).name; }
-const char* to_string(ElementType type) noexcept { return row_of(type).name; }
+const char* name_of(DataType type) {
+  if (type == kSequenceType) return "sequence";
+  if (type == kOptionalType) return "optional";
+  return row_of(type).name;
+}
+const char* to_string(ElementType type) noexcept { return name_of(type); }
 bool is_integer(DataType type) { return row_of(type).kind == Kind::kInteger; }
 bool is_floating(DataType type) { return row_of(type).kind == Kind::kFloating; }
 
 std::optional<int64_t> storage_bytes(DataType type, int64_t count) {
   if (count < 0) return std::nullopt;
-  const int64_t bits = type == DataType::kString
-                           ? int64_t{8} * static_cast<int64_t>(sizeof(std::string))
-                           : bits_of(type);
+  int64_t bits = bits_of(type);
+  if (type == DataType::kString) bits = int64_t{8} * static_cast<int64_t>(sizeof(std::string));
+  if (holds_values(type)) bits = int64_t{8} * static_cast<int64_t>(sizeof(Tensor));
   int64_t total_bits = 0;
   if (__builtin_mul_overflow(count, bits, &total_bits) || total_bits > INT64_MAX - 7) {
     return std::nullopt;

@@ -1,4 +1,5 @@
-// Tensor: element type, shape and bytes, row-major and contiguous; strings are std::string objects.
+// Tensor: element type, shape and bytes, row-major and contiguous; strings are std::string objects,
+// the elements of sequences and optionals Tensor objects (kSequenceType, kOptionalType).
 // Bytes are owned (shared, reference counted) or borrowed from memory that outlives the tensor: a
 // mapped file, the caller's buffer, an arena. Copying a Tensor shares the bytes.
 #pragma once
@@ -19,7 +20,7 @@ class Tensor {
  public:
   Tensor() = default;
 
-  // Fresh uninitialised memory (strings: empty). Throws Error(kInvalidArgument) for a negative or
+  // Fresh uninitialised memory (objects: empty). Throws Error(kInvalidArgument) for a negative or
   // overflowing size and Error(kFail) when memory cannot be had.
   static Tensor allocate(DataType type, const Shape& shape);
 
@@ -72,8 +73,11 @@ class Tensor {
     return result;
   }
 
-  // A deep copy that owns its bytes.
+  // A deep copy that owns its bytes; so do the elements of a sequence or optional.
   Tensor clone() const;
+  // The same value with bytes that nobody else sees: itself when it is the only owner, else a
+  // clone; the elements of a sequence or optional one by one.
+  Tensor made_own() &&;
 
  private:
   DataType type_ = DataType::kUndefined;
@@ -87,7 +91,17 @@ class Tensor {
 // Error(kInvalidArgument) for any other type.
 SmallVector<int64_t, 8> integer_values(const Tensor& tensor);
 
-// Same type, shape and bytes (floats compared as bits).
+// Copies elements [from_at, from_at + count) of `from` to [to_at, to_at + count) of `to`, another
+// tensor's bytes. Any type: packed ones leave their neighbours alone, Tensor objects share bytes.
+void copy_elements(DataType type, const void* from, int64_t from_at, void* to, int64_t to_at,
+                   int64_t count);
+// Copies all `count` elements of a tensor, with the unused bits behind packed ones.
+void copy_contents(DataType type, const void* from, void* to, int64_t count);
+
+// A sequence or an optional (kSequenceType, kOptionalType) of `items`, whose bytes it shares.
+Tensor tensor_of_values(DataType type, std::span<const Tensor> items);
+
+// Same type, shape and bytes (floats compared as bits); elements of sequences and optionals alike.
 bool bitwise_equal(const Tensor& a, const Tensor& b);
 
 }  // namespace sardonyx

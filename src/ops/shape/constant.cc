@@ -44,11 +44,7 @@ class ConstantKernel final : public Kernel {
   explicit ConstantKernel(Tensor value) : value_(std::move(value)) {}
   Status run(const RunContext& context) const override {
     const TensorView& out = context.output(0);
-    if (is_sub_byte(value_.type())) {
-      copy_elements(DataType::kUint8, value_.raw(), 0, out.data, 0, value_.size_bytes());
-    } else {
-      copy_elements(value_.type(), value_.raw(), 0, out.data, 0, value_.size());
-    }
+    copy_contents(value_.type(), value_.raw(), out.data, value_.size());
     return Status::ok();
   }
 

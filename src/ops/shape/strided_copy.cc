@@ -131,19 +131,6 @@ Status StridedCopyKernel::run(const RunContext& context) const {
 
 std::unique_ptr<Kernel> make_copy_kernel() { return std::make_unique<CopyKernel>(); }
 
-void copy_elements(DataType type, const void* from, int64_t from_at, void* to, int64_t to_at,
-                   int64_t n) {
-  if (type == DataType::kString) {
-    std::copy_n(static_cast<const std::string*>(from) + from_at, n,
-                static_cast<std::string*>(to) + to_at);
-    return;
-  }
-  if (n == 0) return;
-  const int64_t width = bits_of(type) / 8;
-  std::memcpy(static_cast<char*>(to) + to_at * width,
-              static_cast<const char*>(from) + from_at * width, static_cast<size_t>(n * width));
-}
-
 Range copy_part(const RunContext& context, int64_t elements) {
   const Range units = context.part(copy_units(elements));
   return {std::min(units.begin * kCopyUnit, elements), std::min(units.end * kCopyUnit, elements)};

@@ -40,10 +40,6 @@ class StridedCopyKernel : public Kernel {
 // Output 0 = the bytes of input 0 (operators that only change the shape).
 std::unique_ptr<Kernel> make_copy_kernel();
 
-// Copies n elements of `type` (strings too, sub-byte types not).
-void copy_elements(DataType type, const void* from, int64_t from_at, void* to, int64_t to_at,
-                   int64_t n);
-
 // Elements of one unit when copies are shared out, and their cost.
 inline constexpr int64_t kCopyUnit = 4096;
 inline int64_t copy_units(int64_t elements) { return (elements + kCopyUnit - 1) / kCopyUnit; }
