@@ -28,6 +28,17 @@ void copy_elements(const TensorView& from, void* to) {
   }
 }
 
+// What reads the buffer is bound to its type, whatever a subgraph makes of it.
+Status check_type(const ProgramBuffer& buffer, const Tensor& tensor) {
+  const ValueType& type = buffer.type;
+  if (!type.is_tensor() || type.element == DataType::kUndefined || type.element == tensor.type()) {
+    return Status::ok();
+  }
+  return Status(ErrorCode::kInvalidGraph,
+                fmt::format("'{}' is {}{}, the graph says {}", buffer.name, name_of(tensor.type()),
+                            to_string(tensor.shape()), name_of(type.element)));
+}
+
 }  // namespace
 
 struct RunState::Job {
@@ -206,6 +217,7 @@ Status RunState::give_output(void* self_pointer, size_t output, Tensor tensor) {
   RunState& self = *static_cast<RunState*>(self_pointer);
   const int32_t b = self.allocating_ == nullptr ? -1 : self.allocating_->outputs[output];
   if (b < 0) return Status(ErrorCode::kFail, "no output to give here");
+  SDX_RETURN_IF_FAILED(check_type(self.bound_.program.buffers[b], tensor));
   self.views_[b] = {tensor.type(), tensor.shape(), tensor.raw()};
   self.dynamic_[b] = std::move(tensor);
   return Status::ok();
@@ -229,6 +241,10 @@ class RunState::Subgraphs final : public SubgraphRunner {
       for (int32_t captured : subs[i].captures) {
         const TensorView& view = state_.views_[captured];
         operands.push_back(Tensor::view(view.type, view.shape, view.data));
+      }
+      const Program& program = state_.nested_[i]->bound().program;
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        SDX_RETURN_IF_FAILED(check_type(program.buffers[program.inputs[k]], inputs[k]));
       }
       try {
         state_.nested_[i]->run(operands, outputs, state_.cancel_, nullptr, &team_);

@@ -28,7 +28,8 @@ Bounds bounds_of(const std::vector<FormalParameter>& formals) {
   for (size_t i = 0; i < formals.size(); ++i) {
     if (formals[i].arity == Arity::kSingle) bounds.least = i + 1;
     if (formals[i].arity == Arity::kVariadic) {
-      bounds.least = i + static_cast<size_t>(formals[i].minimum);
+      // None needed: what stands before may be absent, too.
+      if (formals[i].minimum > 0) bounds.least = i + static_cast<size_t>(formals[i].minimum);
       bounds.most = SIZE_MAX;
     }
   }

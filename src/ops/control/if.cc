@@ -1,5 +1,7 @@
 // If: runs one of two subgraphs. Their outputs may differ in shape, so shapes after it are known
 // only while running.
+#include <fmt/format.h>
+
 #include "ops/control/subgraph.h"
 #include "ops/op.h"
 
@@ -60,7 +62,10 @@ void infer(InferContext& context) {
                  std::to_string(b.size()) + " outputs, the node has " +
                  std::to_string(context.output_count()));
   }
-  for (size_t i = 0; i < a.size(); ++i) context.set_output(i, either(a[i], b[i]));
+  for (size_t i = 0; i < a.size(); ++i) {
+    require_one_type(context, fmt::format("output {} of the branches", i), a[i], b[i]);
+    context.set_output(i, either(a[i], b[i]));
+  }
 }
 
 class IfKernel final : public Kernel {

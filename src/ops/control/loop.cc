@@ -81,6 +81,11 @@ void infer(InferContext& context) {
     context.fail("the body has " + std::to_string(results.size()) + " outputs, expected " +
                  std::to_string(context.output_count() + 1) + " (condition and one per output)");
   }
+  require_one_type(context, "the condition that the body returns",
+                   ValueType::tensor(DataType::kBool), results[0]);
+  for (size_t i = 0; i < carried; ++i) {
+    require_one_type(context, "carried value " + std::to_string(i), inputs[2 + i], results[1 + i]);
+  }
   for (size_t i = 0; i < context.output_count(); ++i) {
     ValueType type = results[i + 1];
     if (i < carried) {
@@ -133,6 +138,13 @@ class LoopKernel final : public Kernel {
   }
 
   Status run(const RunContext& context) const override {
+    for (size_t i = 0; i < 2; ++i) {
+      if (context.has_input(i) && context.input(i).size() != 1) {
+        return Status(ErrorCode::kInvalidArgument,
+                      std::string(i == 0 ? "the trip count" : "the condition") + " has " +
+                          std::to_string(context.input(i).size()) + " elements, expected one");
+      }
+    }
     int64_t trips = INT64_MAX;
     bool go_on = true;
     if (context.has_input(0)) trips = context.in<int64_t>(0)[0];
@@ -154,7 +166,14 @@ class LoopKernel final : public Kernel {
       std::vector<Tensor> outputs(1 + context.outputs.size());
       SDX_RETURN_IF_FAILED(context.subgraphs->run("body", inputs, outputs));
       // Without an initial condition the body's is ignored.
-      if (watch_condition) go_on = condition = outputs[0].data<bool>()[0];
+      if (watch_condition) {
+        if (outputs[0].type() != DataType::kBool || outputs[0].size() != 1) {
+          return Status(ErrorCode::kInvalidArgument,
+                        "the body's condition is " + std::string(name_of(outputs[0].type())) +
+                            to_string(outputs[0].shape()) + ", expected one bool");
+        }
+        go_on = condition = outputs[0].data<bool>()[0];
+      }
       for (size_t i = 0; i < carried_; ++i) inputs[2 + i] = std::move(outputs[1 + i]);
       for (size_t i = 0; i < stacked_count; ++i) {
         pieces[i].push_back(std::move(outputs[1 + carried_ + i]));
