@@ -27,8 +27,12 @@ void drop_unused_outputs(Graph& graph, NodeId id, PassContext& context) {
     graph.value(out).alive = false;
     graph.node(id).outputs[i] = ValueId::kNone;
   }
+  // An absent output of a variadic list counts: Split makes as many parts as it has outputs.
   ValueIds& outputs = graph.node(id).outputs;
-  while (!outputs.empty() && outputs.back() == ValueId::kNone) outputs.pop_back();
+  while (!outputs.empty() && outputs.back() == ValueId::kNone &&
+         is_optional_output(graph.node(id), outputs.size() - 1)) {
+    outputs.pop_back();
+  }
 }
 
 }  // namespace

@@ -112,6 +112,12 @@ def conv_transpose_cases():
         {"y": f32(np.outer(counts, counts), [1, 1, 10, 10])})
 
 
+def split_cases():
+    # The part that nobody wants is a part all the same.
+    add("split_with_an_absent_last_part", 13, node("Split", "x", "y,", axis=0), {"x": f32([1, 2, 3, 4, 5, 6])},
+        {"y": f32([1, 2, 3])})
+
+
 def nan_cases():
     column = f32([[NAN], [1], [2]])
     add("max_keeps_nan", 13, node("Max", "a,b", "y"), {"a": column, "b": f32([10])}, {"y": f32([[NAN], [10], [10]])})
@@ -204,6 +210,6 @@ def type_cases():
         {"i": i32(0, 2), "depth": np.int32(3), "values": f32([0, 1])}, {"y": f32([[1, 0, 0], [0, 0, 1]])})
 
 
-for group in (resize_cases, pool_cases, reduce_cases, index_cases, conv_transpose_cases, nan_cases, norm_cases,
-              integer_cases, empty_cases, type_cases):
+for group in (resize_cases, pool_cases, reduce_cases, index_cases, conv_transpose_cases, split_cases, nan_cases,
+              norm_cases, integer_cases, empty_cases, type_cases):
     group()

@@ -58,16 +58,15 @@ Dims part_sizes(InferContext& context, const Dim& whole) {
   }
   const auto outputs = static_cast<int64_t>(count);
   const int64_t pieces = context.node().attributes.get_int("num_outputs", outputs);
-  if (pieces < outputs || pieces <= 0) {
-    context.fail(fmt::format("'num_outputs' is {}, the node has {} outputs", pieces, outputs));
+  if (pieces != outputs) {
+    context.fail(fmt::format("'num_outputs' is {}, the node has {} outputs; they must be equal",
+                             pieces, outputs));
   }
   DimTable& dims = context.dims();
   if (context.node().version >= 18) {
     const Dim size = dims.ceil_div(whole, Dim(pieces));
     for (size_t i = 0; i < count; ++i) parts[i] = size;
-    if (outputs == pieces) {
-      parts[count - 1] = dims.sub(whole, dims.mul(size, Dim(pieces - 1)));
-    }
+    parts[count - 1] = dims.sub(whole, dims.mul(size, Dim(pieces - 1)));
     if (whole.is_known()) {
       // Pieces at the end may be short or empty.
       for (size_t i = 0; i < count; ++i) {
@@ -123,8 +122,7 @@ int64_t unwanted_size(const ResolveContext& context, size_t i, int64_t whole) {
   }
   const std::vector<int64_t> sizes = node.attributes.get_ints("split");
   if (!sizes.empty()) return sizes[i];
-  const int64_t pieces =
-      node.attributes.get_int("num_outputs", static_cast<int64_t>(context.output_count()));
+  const auto pieces = static_cast<int64_t>(context.output_count());
   const int64_t size = (whole + pieces - 1) / pieces;
   return std::clamp<int64_t>(whole - static_cast<int64_t>(i) * size, 0, size);
 }
