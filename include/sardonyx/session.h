@@ -20,6 +20,11 @@ namespace sardonyx {
 // "0.1.0"
 SARDONYX_API const char* version() noexcept;
 
+// The newest ir_version of a file, and the newest opset of the default domain, that are known in
+// full. A newer model loads, with a warning, when it uses nothing that they lack.
+SARDONYX_API int64_t newest_ir_version() noexcept;
+SARDONYX_API int64_t newest_opset() noexcept;
+
 // What a model says about one of its inputs or outputs.
 struct ValueInfo {
   std::string name;

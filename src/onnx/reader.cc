@@ -15,7 +15,6 @@
 namespace sardonyx {
 namespace {
 
-constexpr int64_t kNewestIrVersion = 14;
 constexpr size_t kMaxFunctions = 10000;
 constexpr int kMaxCallDepth = 100;
 

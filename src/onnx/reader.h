@@ -15,6 +15,8 @@
 
 namespace sardonyx {
 
+inline constexpr int64_t kNewestIrVersion = 14;  // files of a newer one load with a warning
+
 struct ReadOptions {
   // For a model in memory: where its external data lies. A model in a file uses its own folder.
   std::string base_folder;

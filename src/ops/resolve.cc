@@ -48,10 +48,25 @@ std::string nearest_hint(const Node& node) {
                      public_domain(nearest->domain));
 }
 
-[[noreturn]] void fail_unknown(const Node& node) {
+// imports: null when they do not matter any more.
+[[noreturn]] void fail_unknown(const Node& node, const OpsetImports* imports) {
+  std::string newer;
+  if (imports != nullptr && node.domain.empty()) {
+    const auto import = imports->find("");
+    if (import != imports->end() && import->second > kNewestOpset) {
+      newer = fmt::format("; the model imports opset {}, the newest known is {}", import->second,
+                          kNewestOpset);
+    }
+  }
   throw Error(ErrorCode::kNotImplemented,
-              fmt::format("operator '{}' of domain {} (node '{}') is not known{}", node.op,
-                          public_domain(node.domain), node.name, nearest_hint(node)));
+              fmt::format("operator '{}' of domain {} (node '{}') is not known{}{}", node.op,
+                          public_domain(node.domain), node.name, nearest_hint(node), newer));
+}
+
+const OpDef& op_of(const Node& node, const OpsetImports* imports) {
+  const OpDef* op = find_op(node.domain, node.op);
+  if (op == nullptr) fail_unknown(node, imports);
+  return *op;
 }
 
 // Files made for ONNX Runtime use these in the default domain below the opset that defines them.
@@ -172,15 +187,11 @@ class Resolver {
 
 }  // namespace
 
-const OpDef& op_of(const Node& node) {
-  const OpDef* op = find_op(node.domain, node.op);
-  if (op == nullptr) fail_unknown(node);
-  return *op;
-}
+const OpDef& op_of(const Node& node) { return op_of(node, nullptr); }
 
 void bind_node(Node& node, const OpsetImports& imports) {
   if (node.domain == "ai.onnx") node.domain.clear();
-  const OpDef& op = op_of(node);
+  const OpDef& op = op_of(node, &imports);
   auto import = imports.find(node.domain);
   if (import == imports.end() && node.domain.empty()) import = imports.find("ai.onnx");
   int64_t opset = 0;
@@ -211,6 +222,10 @@ void resolve_model(Model& model, const ResolveOptions& options) {
   const Resolver::Warn warn = [&](const std::string& message) {
     model.warnings.push_back(message);
   };
+  const auto import = model.opset_imports.find("");
+  if (import != model.opset_imports.end() && import->second > kNewestOpset) {
+    warn(fmt::format("opset {} is newer than {}, the newest known", import->second, kNewestOpset));
+  }
   Resolver(&model.opset_imports, options.lenient_attributes ? &warn : nullptr).run(*model.graph);
 }
 

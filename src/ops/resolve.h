@@ -9,6 +9,9 @@
 
 namespace sardonyx {
 
+// Of the default domain. Operators of a newer one are taken as this one defines them.
+inline constexpr int64_t kNewestOpset = 28;
+
 struct ResolveOptions {
   bool lenient_attributes = false;  // accept unknown attributes of known operators with a warning
 };

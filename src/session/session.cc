@@ -7,6 +7,8 @@
 
 #include "base/cpu.h"
 #include "exec/executor.h"
+#include "onnx/reader.h"
+#include "ops/resolve.h"
 #include "session/compile_model.h"
 #include "session/value_access.h"
 
@@ -49,6 +51,8 @@ bool fits(const Tensor& tensor, const ValueInfo& info) {
 }  // namespace
 
 const char* version() noexcept { return SARDONYX_VERSION; }
+int64_t newest_ir_version() noexcept { return kNewestIrVersion; }
+int64_t newest_opset() noexcept { return kNewestOpset; }
 
 struct Session::Impl {
   Impl(const ModelSource& source, const Options& options) {
