@@ -95,8 +95,7 @@ TEST(HostileArtifact, DecoderStandsAlone) {
   for (const SectionKind kind : {SectionKind::kProgram, SectionKind::kIo, SectionKind::kDebug}) {
     const Range range = section_of(good, kind);
     for (uint64_t at = range.begin; at < range.end; ++at) {
-      for (const int value :
-           {0, 0xff, static_cast<int>(good[at]) + 1, static_cast<int>(good[at]) - 1}) {
+      for (const int value : {0xff, static_cast<int>(good[at]) + 1}) {
         Bytes bytes = good;
         bytes[at] = static_cast<std::byte>(value);
         seal(bytes);
