@@ -76,7 +76,4 @@ const char* convert_unary(LayoutPass& pass, NodeId id, const Commit& commit);
 const char* convert_binary(LayoutPass& pass, NodeId id, const Commit& commit);
 const char* convert_concat(LayoutPass& pass, NodeId id, const Commit& commit);
 
-// The activation that an element-wise node is; nullopt when it is none or a parameter is computed.
-std::optional<kernels::Epilogue> activation_of(const Graph& graph, const Node& node);
-
 }  // namespace sardonyx::cpu

@@ -5,40 +5,6 @@
 
 namespace sardonyx::cpu {
 
-using kernels::Activation;
-using kernels::Epilogue;
-
-std::optional<Epilogue> activation_of(const Graph& graph, const Node& node) {
-  const auto attribute = [&](const char* name, float fallback) {
-    return node.attributes.get_float(name, fallback);
-  };
-  if (node.op == "Relu") return Epilogue{Activation::kRelu};
-  if (node.op == "Sigmoid") return Epilogue{Activation::kSigmoid};
-  if (node.op == "Tanh") return Epilogue{Activation::kTanh};
-  if (node.op == "HardSwish") return Epilogue{Activation::kHardSwish, 1.0f / 6, 0.5f};
-  if (node.op == "LeakyRelu") {
-    return Epilogue{Activation::kLeakyRelu, attribute("alpha", 0.01f)};
-  }
-  if (node.op == "HardSigmoid") {
-    return Epilogue{Activation::kHardSigmoid, attribute("alpha", 0.2f), attribute("beta", 0.5f)};
-  }
-  if (node.op == "Swish") {
-    if (attribute("alpha", 1.0f) != 1.0f) return std::nullopt;
-    return Epilogue{Activation::kSilu};
-  }
-  if (node.op == "Gelu") {
-    const bool is_exact = node.attributes.get_string("approximate", "none") == "none";
-    return Epilogue{is_exact ? Activation::kGelu : Activation::kGeluTanh};
-  }
-  if (node.op == "Clip") {
-    const auto limits = rules::clip_limits(graph, node);
-    if (!limits) return std::nullopt;
-    return Epilogue{Activation::kClip, static_cast<float>(limits->first),
-                    static_cast<float>(limits->second)};
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 // The BlockedBinary that makes `id` for nobody else and has no activation; kNone otherwise.
@@ -82,7 +48,7 @@ const char* convert_unary(LayoutPass& pass, NodeId id, const Commit& commit) {
   const Node node = pass.graph().node(id);
   const ValueId x = node.input(0);
   if (!pass.is_blocked(x)) return "";
-  const std::optional<Epilogue> activation = activation_of(pass.graph(), node);
+  const std::optional<kernels::Epilogue> activation = rules::activation_of(pass.graph(), node);
   if (!activation) return "parameters are computed";
   if (!commit()) return "";
   const int64_t channels = *pass.channels_of(x);

@@ -28,6 +28,7 @@ class Inliner {
   explicit Inliner(const Model& model) : model_(model) {}
 
   void run(Graph& graph) { run(graph, 0); }
+  int64_t calls() const { return calls_; }
 
  private:
   const Function* callee_of(const Node& node) const {
@@ -62,6 +63,7 @@ class Inliner {
                                 describe(graph.node(id)), kMaxCallDepth));
       }
       push(expand(graph, id, *function), at + 1);
+      ++calls_;
       changed = true;
     }
     if (changed) graph.sort();
@@ -197,14 +199,17 @@ class Inliner {
   const Model& model_;
   std::unordered_map<const Graph*, std::unordered_map<std::string, int>> names_;
   size_t added_ = 0;
+  int64_t calls_ = 0;
 };
 
 }  // namespace
 
-void inline_functions(Model& model) {
-  if (model.functions.empty()) return;
-  Inliner(model).run(*model.graph);
+int64_t inline_functions(Model& model) {
+  if (model.functions.empty()) return 0;
+  Inliner inliner(model);
+  inliner.run(*model.graph);
   model.functions.clear();
+  return inliner.calls();
 }
 
 }  // namespace sardonyx

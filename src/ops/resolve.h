@@ -38,7 +38,8 @@ void infer_graph(Graph& graph);
 // Inserts the bodies of model-local functions in place of their calls (attributes substituted,
 // names made unique) and drops the functions. The rule for a call whose name is also a standard
 // operator: the model's function wins. Nodes of a body are bound with the function's own imports.
-// Throws Error(kInvalidGraph) for recursion or a call with too many inputs or outputs.
-void inline_functions(Model& model);
+// Returns the number of calls. Throws Error(kInvalidGraph) for recursion or a call with too many
+// inputs or outputs.
+int64_t inline_functions(Model& model);
 
 }  // namespace sardonyx

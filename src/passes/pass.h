@@ -20,9 +20,11 @@
 
 namespace sardonyx {
 
-// kCanonical: portable operators at the model's own opset. kFused: nodes may be internal operators
-// (domain ai.sardonyx) or standard ones newer than the model's opset; each carries its version.
-enum class Stage : uint8_t { kCanonical, kFused };
+// kImported: makes a model as read ready for the others: functions inlined, nodes bound and
+// inferred; runs whatever the level, cannot be disabled and takes no edits. kCanonical: portable
+// operators at the model's own opset. kFused: nodes may be internal operators (domain ai.sardonyx)
+// or standard ones newer than the model's opset; each carries its version.
+enum class Stage : uint8_t { kImported, kCanonical, kFused };
 
 struct PipelineOptions {
   Stage stage = Stage::kCanonical;
@@ -83,6 +85,8 @@ class PassContext {
   // Every edit starts with this: counts it for `name`; false when the budget is spent, and then
   // the edit must not be made. Throws when the run is cancelled.
   bool take_edit(std::string_view name, const Node& at);
+  // Counts work that must be done whatever the budget, and so is no edit.
+  void count(std::string_view name, int64_t times) { row(name).applied += times; }
   bool edits_left() const { return options_.max_edits < 0 || edits_done() < options_.max_edits; }
   int64_t edits_done() const { return report_.edits_done; }
   // Counts once for a node, however often it is tried.
@@ -120,14 +124,14 @@ struct Phase {
 // The order of passes of a stage: see pipeline.cc.
 std::vector<Phase> pipeline_of(Stage stage);
 
-// Runs the passes of the options' stage over a resolved model. Throws Error; the model is then in
-// an unspecified but destructible state.
+// Runs the passes of the options' stage over a resolved model (kImported: as read). Throws Error;
+// the model is then in an unspecified but destructible state.
 PipelineReport run_pipeline(Model& model, const PipelineOptions& options = {});
 // The same with other passes: for tests.
 PipelineReport run_phases(Model& model, const std::vector<Phase>& phases,
                           const PipelineOptions& options = {});
 
-// Names of all passes and rules of both stages: what `disabled` may hold.
+// Names of all passes and rules of the canonical and the fused stage: what `disabled` may hold.
 std::vector<std::string> pass_names();
 
 }  // namespace sardonyx

@@ -5,6 +5,12 @@
 
 namespace sardonyx {
 
+// Calls of model-local functions become the functions' bodies; counts the calls.
+void inline_function_calls(Graph& graph, PassContext& context);
+
+// Binds every node to its operator and infers types, shapes and small integer values.
+void resolve(Graph& graph, PassContext& context);
+
 // Constant nodes become constants. Required at every level.
 void lift_constant_nodes(Graph& graph, PassContext& context);
 

@@ -25,6 +25,13 @@ const std::vector<rules::Rule>& all_rules() {
 
 // --- the order of passes -------------------------------------------------------------------------
 
+std::vector<Phase> imported() {
+  return {{{
+      {"inline_functions", inline_function_calls, Level::kNone, false},
+      {"resolve", resolve, Level::kNone, false},
+  }}};
+}
+
 std::vector<Phase> canonical() {
   return {
       // What everything after relies on.
@@ -67,7 +74,15 @@ void rewrite(Graph& graph, PassContext& context) {
 }
 
 std::vector<Phase> pipeline_of(Stage stage) {
-  return stage == Stage::kCanonical ? canonical() : fused();
+  switch (stage) {
+    case Stage::kImported:
+      return imported();
+    case Stage::kCanonical:
+      return canonical();
+    case Stage::kFused:
+      break;
+  }
+  return fused();
 }
 
 std::vector<std::string> pass_names() {

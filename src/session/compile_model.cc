@@ -7,7 +7,7 @@
 #include "base/cpu.h"
 #include "cpu/compile.h"
 #include "onnx/reader.h"
-#include "ops/resolve.h"
+#include "passes/pass.h"
 #include "session/model_info.h"
 
 namespace sardonyx {
@@ -43,8 +43,9 @@ void check_pass_names(const std::vector<std::string>& names) {
   }
 }
 
-PipelineOptions pipeline_options(const Options& options, double from, double to) {
+PipelineOptions pipeline_options(const Options& options, Stage stage, double from, double to) {
   PipelineOptions pipeline;
+  pipeline.stage = stage;
   pipeline.level = options.level;
   pipeline.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());
   pipeline.max_edits = options.max_edits;
@@ -85,9 +86,8 @@ CompiledModel compile_model(const ModelSource& source, const Options& options,
   for (ValueId id : model->graph->outputs()) {
     declared_outputs.push_back(value_info_of(*model->graph, id));
   }
-  inline_functions(*model);
-  resolve_model(*model);
   observe("imported", *model);
+  compiled.imported = run_pipeline(*model, pipeline_options(options, Stage::kImported, 0.1, 0.2));
   compiled.metadata = metadata_of(*model);
   compiled.warnings = model->warnings;
   for (size_t i = 0; i < model->graph->inputs().size(); ++i) {
@@ -99,7 +99,7 @@ CompiledModel compile_model(const ModelSource& source, const Options& options,
     compiled.inputs.push_back(std::move(info));
   }
 
-  compiled.canonical = run_pipeline(*model, pipeline_options(options, 0.2, 0.5));
+  compiled.canonical = run_pipeline(*model, pipeline_options(options, Stage::kCanonical, 0.2, 0.5));
   observe("canonical", *model);
   for (size_t i = 0; i < declared_outputs.size(); ++i) {
     compiled.outputs.push_back(merge_output_info(
@@ -108,7 +108,7 @@ CompiledModel compile_model(const ModelSource& source, const Options& options,
 
   cpu::CompileOptions cpu_options;
   cpu_options.isa = best_isa();
-  cpu_options.pipeline = pipeline_options(options, 0.5, 0.9);
+  cpu_options.pipeline = pipeline_options(options, Stage::kFused, 0.5, 0.9);
   cpu_options.pipeline.edits_done = compiled.canonical.edits_done;
   cpu_options.observer = observer;
   compiled.program = cpu::compile(*model, cpu_options, compiled.fused);

@@ -28,11 +28,13 @@ struct CompiledModel {
   std::vector<Tensor> defaults;  // per input; undefined when the input must be given
   ModelMetadata metadata;
   std::vector<std::string> warnings;
+  PipelineReport imported;   // what makes the file's graph ready for them: inlining, inference
   PipelineReport canonical;  // passes on portable operators
   PipelineReport fused;      // passes of the CPU provider
 };
 
-// "imported", "canonical", "fused", "lowered".
+// "imported" (as the file says: functions are calls, nothing is inferred), "canonical", "fused",
+// "lowered".
 using StageObserver = std::function<void(std::string_view stage, const Model& model)>;
 
 // Throws Error as Session's constructor does.

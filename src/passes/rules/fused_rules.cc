@@ -10,8 +10,6 @@ namespace sardonyx::rules {
 namespace {
 
 using enum OptimizationLevel;
-using kernels::Activation;
-using kernels::Epilogue;
 
 constexpr Var x{0}, w{1}, b{2}, fused{3}, residual{4}, addend{5};
 constexpr const char* kActivations =
@@ -159,43 +157,13 @@ ValueId take_residual(Rewrite& r) {
 
 // --- activation ----------------------------------------------------------------------------------
 
-// nullopt for an activation whose parameters are computed or that has no fused form.
-std::optional<Epilogue> epilogue_of(const Graph& graph, const Node& node) {
-  const auto attribute = [&](const char* name, float fallback) {
-    return node.attributes.get_float(name, fallback);
-  };
-  if (node.op == "Relu") return Epilogue{Activation::kRelu};
-  if (node.op == "Sigmoid") return Epilogue{Activation::kSigmoid};
-  if (node.op == "Tanh") return Epilogue{Activation::kTanh};
-  if (node.op == "LeakyRelu") {
-    return Epilogue{Activation::kLeakyRelu, attribute("alpha", 0.01f)};
-  }
-  if (node.op == "HardSigmoid") {
-    return Epilogue{Activation::kHardSigmoid, attribute("alpha", 0.2f), attribute("beta", 0.5f)};
-  }
-  if (node.op == "HardSwish") return Epilogue{Activation::kHardSwish, 1.0f / 6, 0.5f};
-  if (node.op == "Swish") {
-    if (attribute("alpha", 1.0f) != 1.0f) return std::nullopt;
-    return Epilogue{Activation::kSilu};
-  }
-  if (node.op == "Gelu") {
-    const bool exact = node.attributes.get_string("approximate", "none") == "none";
-    return Epilogue{exact ? Activation::kGelu : Activation::kGeluTanh};
-  }
-  const auto limits = clip_limits(graph, node);
-  // Clip with low above high gives high; the fused form is the same min(high, max(low, x)).
-  if (!limits) return std::nullopt;
-  return Epilogue{Activation::kClip, static_cast<float>(limits->first),
-                  static_cast<float>(limits->second)};
-}
-
 const char* check_activation(const Match& m) {
   if (const char* reason = check_base(m)) return reason;
-  return epilogue_of(m.graph(), m.root()) ? nullptr : "parameters";
+  return activation_of(m.graph(), m.root()) ? nullptr : "parameters";
 }
 
 ValueId take_activation(Rewrite& r) {
-  const Epilogue epilogue = *epilogue_of(r.graph(), r.root());
+  const kernels::Epilogue epilogue = *activation_of(r.graph(), r.root());
   Draft draft = draft_of(r);
   set_epilogue(draft.attributes, epilogue);
   return emit(r, std::move(draft));

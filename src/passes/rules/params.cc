@@ -27,6 +27,39 @@ std::optional<std::pair<double, double>> clip_limits(const Graph& graph, const N
   return limits;
 }
 
+std::optional<kernels::Epilogue> activation_of(const Graph& graph, const Node& node) {
+  using kernels::Activation;
+  using kernels::Epilogue;
+  const auto attribute = [&](const char* name, float fallback) {
+    return node.attributes.get_float(name, fallback);
+  };
+  if (node.op == "Relu") return Epilogue{Activation::kRelu};
+  if (node.op == "Sigmoid") return Epilogue{Activation::kSigmoid};
+  if (node.op == "Tanh") return Epilogue{Activation::kTanh};
+  if (node.op == "HardSwish") return Epilogue{Activation::kHardSwish, 1.0f / 6, 0.5f};
+  if (node.op == "LeakyRelu") {
+    return Epilogue{Activation::kLeakyRelu, attribute("alpha", 0.01f)};
+  }
+  if (node.op == "HardSigmoid") {
+    return Epilogue{Activation::kHardSigmoid, attribute("alpha", 0.2f), attribute("beta", 0.5f)};
+  }
+  if (node.op == "Swish") {
+    if (attribute("alpha", 1.0f) != 1.0f) return std::nullopt;
+    return Epilogue{Activation::kSilu};
+  }
+  if (node.op == "Gelu") {
+    const bool is_exact = node.attributes.get_string("approximate", "none") == "none";
+    return Epilogue{is_exact ? Activation::kGelu : Activation::kGeluTanh};
+  }
+  if (node.op == "Clip") {
+    const auto limits = clip_limits(graph, node);
+    if (!limits) return std::nullopt;
+    return Epilogue{Activation::kClip, static_cast<float>(limits->first),
+                    static_cast<float>(limits->second)};
+  }
+  return std::nullopt;
+}
+
 Pattern clip(Pattern x, double low, double high) {
   return op("Clip", {std::move(x)})
       .with_more_inputs()

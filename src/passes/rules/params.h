@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/epilogue.h"
 #include "passes/pattern.h"
 
 namespace sardonyx::rules {
@@ -12,6 +13,10 @@ namespace sardonyx::rules {
 // The limits of a Clip, whether attributes (before 11) or constant inputs; infinite where absent.
 // nullopt when they are computed, or not numbers.
 std::optional<std::pair<double, double>> clip_limits(const Graph& graph, const Node& node);
+
+// The activation that an element-wise node is, as kernels fuse it; nullopt when it is none of them
+// or a parameter is computed. A Clip whose low is above its high gives high, fused or not.
+std::optional<kernels::Epilogue> activation_of(const Graph& graph, const Node& node);
 
 // `x` clipped to [low, high].
 Pattern clip(Pattern x, double low, double high);
