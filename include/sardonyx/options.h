@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +43,8 @@ struct Options {
   // allow.
   int threads = 0;
   OptimizationLevel level = OptimizationLevel::kAll;
-  // Names of passes or rules to leave out ("layout", "hard_swish"); see `sardonyx inspect
-  // --passes`.
+  // Names of passes or rules to leave out ("layout", "hard_swish"); `sardonyx inspect` lists those
+  // that change a model.
   std::vector<std::string> disabled_passes;
   // Stops after this many graph edits; negative: no limit. For finding a guilty rewrite.
   int64_t max_edits = -1;
@@ -54,7 +55,9 @@ struct Options {
   std::map<std::string, int64_t> free_dimensions;
   // Folder for external weights when the model comes from memory.
   std::filesystem::path external_data_folder;
-  LogLevel log_level = LogLevel::kWarning;
+  // Lines below this level are not logged. Not set: what the environment variable
+  // SARDONYX_LOG_LEVEL names (verbose, info, warning, error, off), and kWarning without it.
+  std::optional<LogLevel> log_level;
   // Receives log lines; by default they go to stderr.
   std::function<void(LogLevel, std::string_view)> log;
   // Called during create with a stage name and the fraction done in [0, 1].

@@ -163,17 +163,8 @@ class Resolver {
     step.kernel->resolve(context, ready.plan).throw_if_failed();
     place_step_outputs(step, s);
     add_scratch(ready, s);
-    signature_->estimated_nanoseconds += estimate(ready.plan);
+    signature_->estimated_nanoseconds += estimated_nanoseconds(ready.plan);
     signature_->steps.push_back(std::move(ready));
-  }
-
-  static double estimate(const StepPlan& plan) {
-    double total = 0;
-    for (int phase = 0; phase < plan.phases; ++phase) {
-      total +=
-          plan.chunks[phase] > 1 ? plan.chunks[phase] * kChunkNanoseconds : kSerialStepNanoseconds;
-    }
-    return total;
   }
 
   // Steps whose outputs follow from shapes and constants alone run here, once per signature.
@@ -335,6 +326,15 @@ class Resolver {
 };
 
 }  // namespace
+
+double estimated_nanoseconds(const StepPlan& plan) {
+  double total = 0;
+  for (int phase = 0; phase < plan.phases; ++phase) {
+    total +=
+        plan.chunks[phase] > 1 ? plan.chunks[phase] * kChunkNanoseconds : kSerialStepNanoseconds;
+  }
+  return total;
+}
 
 SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs) {
   SignatureKey key;

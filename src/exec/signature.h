@@ -63,6 +63,10 @@ struct Signature {
   double estimated_nanoseconds = 0;
 };
 
+// What a step costs on one thread, as the split into chunks tells: whole chunks, and a small
+// constant for a step that is not split.
+double estimated_nanoseconds(const StepPlan& plan);
+
 // Throws Error(kInvalidGraph / kInvalidArgument) when the shapes do not fit the model.
 std::shared_ptr<const Signature> resolve_signature(const BoundProgram& bound,
                                                    std::span<const Tensor> inputs);

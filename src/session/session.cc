@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
 
 #include "base/cpu.h"
 #include "exec/executor.h"
 #include "onnx/reader.h"
 #include "ops/resolve.h"
 #include "session/compile_model.h"
+#include "session/log.h"
+#include "session/plan_report.h"
 #include "session/value_access.h"
 
 #ifndef SARDONYX_VERSION
@@ -21,13 +23,10 @@ namespace {
 
 using internal::ValueAccess;
 
-void log_line(const Options& options, LogLevel level, const std::string& line) {
-  if (level < options.log_level || options.log_level == LogLevel::kOff) return;
-  if (options.log) {
-    options.log(level, line);
-  } else {
-    std::fprintf(stderr, "sardonyx: %s\n", line.c_str());
-  }
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
 // Is `tensor` what `info` says? Free dimensions take any size.
@@ -55,34 +54,42 @@ int64_t newest_ir_version() noexcept { return kNewestIrVersion; }
 int64_t newest_opset() noexcept { return kNewestOpset; }
 
 struct Session::Impl {
+  using SmallList = std::vector<Tensor>;
+
   Impl(const ModelSource& source, const Options& options) {
     if (options.threads < 0) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("options.threads is {}; expected 0 (all allowed cores) or more",
                               options.threads));
     }
+    const Clock::time_point start = Clock::now();
+    const Log log(options);
     CompiledModel compiled = compile_model(source, options);
     inputs = std::move(compiled.inputs);
     outputs = std::move(compiled.outputs);
     defaults = std::move(compiled.defaults);
     metadata = std::move(compiled.metadata);
-    for (const std::string& warning : compiled.warnings) {
-      log_line(options, LogLevel::kWarning, warning);
+    for (const std::string& warning : compiled.warnings) log.write(LogLevel::kWarning, warning);
+    if (log.wants(LogLevel::kVerbose)) {
+      for (const auto& [stage, report] :
+           {std::pair("import", &compiled.imported), std::pair("canonical", &compiled.canonical),
+            std::pair("fused and lowered", &compiled.fused)}) {
+        log.write(LogLevel::kVerbose, fmt::format("passes, {}:\n{}", stage, report->print()));
+      }
     }
-    if (options.log_level <= LogLevel::kInfo) {
-      log_line(options, LogLevel::kInfo,
-               fmt::format("{} nodes became {} steps", compiled.canonical.nodes_before,
-                           compiled.program.steps.size()));
-      log_line(options, LogLevel::kVerbose, "passes:\n" + compiled.canonical.print());
-      log_line(options, LogLevel::kVerbose,
-               "passes of the CPU provider:\n" + compiled.fused.print());
-    }
+    const size_t steps = compiled.program.steps.size();
     threads = options.threads == 0 ? allowed_cores() : options.threads;
     if (threads > 1) pool = std::make_shared<ThreadPool>(threads);
     ExecutorOptions exec_options;
     exec_options.memory_limit_bytes = static_cast<int64_t>(options.memory_limit_bytes);
     executor = std::make_unique<Executor>(bind(std::move(compiled.program), best_isa()), pool,
                                           exec_options);
+    if (log.wants(LogLevel::kInfo)) {
+      log.write(LogLevel::kInfo,
+                fmt::format("{} nodes became {} steps in {:.1f} ms; kernels for {}, {} thread{}",
+                            compiled.canonical.nodes_before, steps, milliseconds_since(start),
+                            to_string(best_isa()), threads, threads == 1 ? "" : "s"));
+    }
     if (options.progress) options.progress("ready", 1.0);
   }
 
@@ -101,18 +108,24 @@ struct Session::Impl {
                             info.type));
   }
 
-  void run(std::span<const Value> values, std::span<Value> results,
-           const RunOptions& options) const {
+  SmallList checked_inputs(std::span<const Value> values) const {
     if (values.size() != inputs.size()) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("got {} inputs, the model has {}", values.size(), inputs.size()));
     }
+    SmallList tensors(values.size());
+    for (size_t i = 0; i < values.size(); ++i) tensors[i] = checked_input(i, values[i]);
+    return tensors;
+  }
+
+  void run(std::span<const Value> values, std::span<Value> results,
+           const RunOptions& options) const {
+    SmallList tensors_in = checked_inputs(values);
     if (results.size() != outputs.size()) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("got {} outputs, the model has {}", results.size(), outputs.size()));
     }
-    SmallList tensors_in(values.size()), tensors_out(results.size());
-    for (size_t i = 0; i < values.size(); ++i) tensors_in[i] = checked_input(i, values[i]);
+    SmallList tensors_out(results.size());
     for (size_t i = 0; i < results.size(); ++i) {
       if (const Tensor* given = ValueAccess::tensor_of(results[i])) tensors_out[i] = *given;
     }
@@ -134,8 +147,6 @@ struct Session::Impl {
                 fmt::format("the model has no {} '{}'; it has {}", what, name, known));
   }
 
-  using SmallList = std::vector<Tensor>;
-
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
   std::vector<Tensor> defaults;
@@ -144,6 +155,13 @@ struct Session::Impl {
   std::shared_ptr<ThreadPool> pool;
   std::unique_ptr<Executor> executor;
 };
+
+PlanReport plan_of(const Session& session, std::span<const Value> inputs) {
+  const Session::Impl& impl = session.impl();
+  const std::shared_ptr<const Signature> signature =
+      impl.executor->signature_for(impl.checked_inputs(inputs));
+  return make_plan_report(impl.executor->bound(), *signature, best_isa());
+}
 
 Session::Session(const std::filesystem::path& model, const Options& options)
     : impl_(std::make_unique<Impl>(ModelSource{model, {}}, options)) {}

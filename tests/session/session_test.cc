@@ -207,16 +207,53 @@ TEST_F(SessionTest, StopsWhenCancelled) {
   EXPECT_EQ(to_vector(session.run({{"x", x_}})[0]), y_);
 }
 
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~ScopedVariable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
 TEST_F(SessionTest, LogsWhatItDidWhenAsked) {
   Options options;
-  std::vector<std::string> lines;
-  options.log = [&](LogLevel, std::string_view line) { lines.emplace_back(line); };
+  std::vector<std::pair<LogLevel, std::string>> lines;
+  options.log = [&](LogLevel level, std::string_view line) { lines.emplace_back(level, line); };
   Session(model_, options);
   EXPECT_TRUE(lines.empty());
   options.log_level = LogLevel::kVerbose;
   Session(model_, options);
-  ASSERT_EQ(lines.size(), 3u);
-  EXPECT_EQ(lines[0], "2 nodes became 2 steps");
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0].first, LogLevel::kVerbose);
+  EXPECT_EQ(lines[3].first, LogLevel::kInfo);
+  EXPECT_EQ(lines[3].second.rfind("2 nodes became 2 steps in ", 0), 0u) << lines[3].second;
+}
+
+TEST_F(SessionTest, TheEnvironmentSetsTheLogLevelThatOptionsLeaveOpen) {
+  struct Case {
+    const char* variable;
+    std::optional<LogLevel> option;
+    size_t lines;
+  };
+  for (const Case& each : std::vector<Case>{{"verbose", std::nullopt, 4},
+                                            {"info", std::nullopt, 1},
+                                            {"warning", std::nullopt, 0},
+                                            {"", std::nullopt, 0},
+                                            {"verbose", LogLevel::kOff, 0},
+                                            {"off", LogLevel::kInfo, 1},
+                                            {"loud", LogLevel::kInfo, 1}}) {
+    const ScopedVariable variable("SARDONYX_LOG_LEVEL", each.variable);
+    Options options;
+    size_t lines = 0;
+    options.log_level = each.option;
+    options.log = [&](LogLevel, std::string_view) { ++lines; };
+    Session(model_, options);
+    EXPECT_EQ(lines, each.lines) << each.variable;
+  }
+  const ScopedVariable variable("SARDONYX_LOG_LEVEL", "loud");
+  expect_mentions(message_of(ErrorCode::kInvalidArgument, [&] { Session session(model_); }),
+                  {"SARDONYX_LOG_LEVEL is 'loud'", "verbose, info, warning, error, off"});
 }
 
 TEST_F(SessionTest, RefusesARunAboveTheMemoryLimit) {
