@@ -9,6 +9,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "progress.h"
+
 namespace sardonyx::cli {
 namespace {
 
@@ -33,6 +35,7 @@ std::vector<double> time_runs(const Session& session, const std::vector<Value>& 
   times.reserve(static_cast<size_t>(runs));
   for (int i = 0; i < runs; ++i) {
     if (interrupt_token().is_cancelled()) throw Error(ErrorCode::kFail, "interrupted");
+    show_progress(fmt::format("hot run {} of {}", i + 1, runs), static_cast<double>(i) / runs);
     const double before = now_ms();
     run_session(session, inputs);
     times.push_back(now_ms() - before);
@@ -50,6 +53,7 @@ int serve(const Session& session, const std::vector<Value>& inputs) {
     fmt::print("{}\n", nlohmann::json(times).dump());
     std::fflush(stdout);
   }
+  if (interrupt_token().is_cancelled()) throw Error(ErrorCode::kFail, "interrupted");
   return kExitOk;
 }
 
@@ -101,6 +105,11 @@ void print_table(const BenchArguments& arguments, int threads, const ColdNumbers
 
 int bench(BenchArguments arguments) {
   arguments.inputs.random = true;
+  if (arguments.spawned_at_ns != 0 || arguments.serve) {
+    // It would be measured.
+    arguments.session.progress = false;
+    set_progress_mode(ProgressMode::kNever);
+  }
   if (arguments.spawned_at_ns != 0) return run_cold_process(arguments);
   const Session session = open_session(arguments.model, arguments.session.make());
   const std::vector<Value> inputs = make_inputs(session, arguments.inputs);
@@ -108,6 +117,7 @@ int bench(BenchArguments arguments) {
   const std::vector<double> hot = measure_hot(session, inputs, arguments.runs);
   ColdNumbers cold;
   if (arguments.repeat > 0) cold = measure_cold(arguments.repeat);
+  clear_progress();
   if (arguments.json) {
     fmt::print("{}\n", as_json(arguments, session.threads(), cold, hot).dump(2));
   } else {

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include "bench.h"
+#include "progress.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -51,6 +53,7 @@ std::string run_process(std::vector<std::string> arguments) {
   while ((count = read(ends[0], buffer.data(), buffer.size())) > 0 ||
          (count < 0 && errno == EINTR)) {
     if (count > 0) output.append(buffer.data(), static_cast<size_t>(count));
+    if (interrupt_token().is_cancelled()) kill(child, SIGTERM);
   }
   close(ends[0]);
   int status = 0;
@@ -94,6 +97,7 @@ int64_t peak_rss_bytes() {
 ColdNumbers measure_cold(int repeat) {
   std::vector<ColdNumbers> all;
   for (int i = 0; i < repeat; ++i) {
+    show_progress(fmt::format("process {} of {}", i + 1, repeat), static_cast<double>(i) / repeat);
     std::vector<std::string> arguments = own_arguments();
     arguments.push_back("--spawned-at");
     arguments.push_back(fmt::format("{}", static_cast<int64_t>(now_ms() * 1e6)));
@@ -105,7 +109,7 @@ ColdNumbers measure_cold(int repeat) {
           median_of(all, &ColdNumbers::peak_rss_bytes)};
 }
 
-int run_cold_process(const BenchArguments& arguments) {
+int run_cold_process(const BenchArguments& arguments) try {
   ColdNumbers numbers;
   const double begin = now_ms();
   numbers.start_ms = begin - static_cast<double>(arguments.spawned_at_ns) / 1e6;
@@ -121,6 +125,10 @@ int run_cold_process(const BenchArguments& arguments) {
   fmt::print("{} {} {} {} {}\n", numbers.start_ms, numbers.create_ms, numbers.first_ms,
              numbers.second_ms, numbers.peak_rss_bytes);
   return kExitOk;
+} catch (const Error&) {
+  // The process that started this one says so.
+  if (interrupt_token().is_cancelled()) return kExitInterrupted;
+  throw;
 }
 
 }  // namespace sardonyx::cli

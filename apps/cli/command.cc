@@ -7,6 +7,12 @@
 #include <csignal>
 #include <iterator>
 
+#include "base/cpu.h"
+#include "model_file.h"
+#include "progress.h"
+#include "session/log.h"
+#include "text.h"
+
 namespace sardonyx::cli {
 namespace {
 
@@ -35,7 +41,34 @@ void SessionOptions::declare(Verb& verb) {
               -1);
   verb.repeatable("--dim", dimensions, "Fix a named dimension of the model (repeatable)",
                   "NAME=SIZE");
+  verb.choice("--log-level", log_level,
+              "Least important lines that are logged to stderr; without it SARDONYX_LOG_LEVEL, or "
+              "warning",
+              {"verbose", "info", "warning", "error", "off"});
+  verb.flag("--progress", progress,
+            "Report progress on stderr; without it only when that is a terminal");
 }
+
+namespace {
+
+// Errors of the user's environment are no fault of a model.
+void check_environment(const Options& options) {
+  try {
+    best_isa();
+    log_level_of(options);
+  } catch (const Error& error) {
+    throw CommandError(kExitUsage, error);
+  }
+}
+
+void print_log_line(LogLevel level, std::string_view line) {
+  clear_progress();
+  // A table of passes has lines; other texts may quote names from a model.
+  fmt::print(stderr, "sardonyx: {}: {}\n", to_string(level),
+             level == LogLevel::kVerbose ? std::string(line) : one_line(line));
+}
+
+}  // namespace
 
 Options SessionOptions::make() const {
   Options options;
@@ -50,6 +83,11 @@ Options SessionOptions::make() const {
     options.free_dimensions[name] = parse_size(value, "--dim");
   }
   options.cancel = interrupt_token();
+  if (!log_level.empty()) options.log_level = parse_log_level(log_level);
+  options.log = &print_log_line;
+  if (progress) set_progress_mode(ProgressMode::kAlways);
+  options.progress = [](std::string_view stage, double done) { show_progress(stage, done); };
+  check_environment(options);
   return options;
 }
 
@@ -57,8 +95,7 @@ Session open_session(const std::filesystem::path& model, const Options& options)
   try {
     return Session(model, options);
   } catch (const Error& error) {
-    const bool is_named = std::string(error.what()).find(model.string()) != std::string::npos;
-    throw CommandError(kExitModel, is_named ? error : error.with_context(model.string()));
+    throw model_error(model, error);
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "command_line.h"
 #include "sardonyx/sardonyx.h"
@@ -37,6 +39,7 @@ void declare_run(Verb& verb);
 void declare_bench(Verb& verb);
 void declare_verify(Verb& verb);
 void declare_ops(Verb& verb);
+void declare_doctor(Verb& verb);
 
 // Options that every verb with a session has.
 struct SessionOptions {
@@ -45,9 +48,11 @@ struct SessionOptions {
   std::vector<std::string> disabled;
   int64_t max_edits = -1;
   std::vector<std::string> dimensions;  // name=value
+  std::string log_level;                // empty: SARDONYX_LOG_LEVEL, or warning
+  bool progress = false;
 
   void declare(Verb& verb);
-  // Throws CommandError(kExitUsage).
+  // Throws CommandError(kExitUsage), also for wrong environment variables.
   Options make() const;
 };
 

@@ -1,13 +1,50 @@
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <limits>
+
+#include "text.h"
 
 namespace sardonyx::cli {
 namespace {
 
 // Actions of all verbs land here through CLI11's callbacks: only the chosen one's is called.
 std::function<int()> g_chosen_action;
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  const std::string near = nearest(word, known);
+  return near.empty() ? "" : ". Did you mean " + near + "?";
+}
+
+// For a first word that is no verb.
+std::string verb_hint(CLI::App& app, int argc, char** argv) {
+  if (argc < 2) return "";
+  const std::string word = argv[1];
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(word, ignored)) {
+    return ". Say what to do with the file, as in: sardonyx inspect " + word;
+  }
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    verbs.push_back(verb->get_name());
+  }
+  return did_you_mean(word, verbs);
+}
+
+// For an option that the verb does not have; CLI11's message ends with it.
+std::string option_hint(const CLI::App& verb, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return "";
+  const std::string message = error.what();
+  const size_t at = message.find("--");
+  if (at == std::string::npos) return "";
+  const std::string word = message.substr(at, message.find_first_of(" =", at) - at);
+  std::vector<std::string> options;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  return did_you_mean(word, options);
+}
 
 }  // namespace
 
@@ -113,7 +150,8 @@ int run_command_line(const CommandLine& line, int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
-    return line.report_usage(error.what(), chosen.empty() ? "" : chosen[0]->get_name());
+    if (chosen.empty()) return line.report_usage(error.what() + verb_hint(app, argc, argv), "");
+    return line.report_usage(error.what() + option_hint(*chosen[0], error), chosen[0]->get_name());
   }
   return line.run(g_chosen_action);
 }

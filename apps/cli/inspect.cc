@@ -7,18 +7,24 @@
 
 #include "command.h"
 #include "inspect_graph.h"
+#include "inspect_plan.h"
+#include "progress.h"
+#include "text.h"
 
 namespace sardonyx::cli {
 namespace {
 
 constexpr const char* kFooter = R"(
-Stages of a model: imported (as written, types inferred), canonical (portable operators, what
-optimising leaves), fused (with internal operators), lowered (layouts and packed weights chosen).
+Stages of a model: imported (as the file says; functions are calls), canonical (portable operators,
+what optimising leaves), fused (with internal operators), lowered (layouts and packed weights
+chosen). --plan shows what a run with given inputs does and where its memory lies; inputs are
+random unless --input gives them.
 
 Examples:
   sardonyx inspect model.onnx
   sardonyx inspect model.onnx --graph canonical
-  sardonyx inspect model.onnx --level basic --json)";
+  sardonyx inspect model.onnx --level basic --json
+  sardonyx inspect model.onnx --plan --shape x=1x3x224x224 --svg plan.svg)";
 
 struct Arguments {
   std::string model;
@@ -26,6 +32,7 @@ struct Arguments {
   int64_t max_elements = 8;
   bool json = false;
   SessionOptions session;
+  PlanOptions plan;
 };
 
 void print_values(const char* title, const std::vector<ValueInfo>& infos) {
@@ -145,13 +152,18 @@ nlohmann::ordered_json as_json(const Inspection& inspection) {
                                 {"applied", row.applied},
                                 {"rejected", row.rejected}});
   }
+  if (!inspection.last_edit.empty()) result["last_edit"] = inspection.last_edit;
   result["warnings"] = inspection.warnings;
   return result;
 }
 
 int inspect(const Arguments& arguments) {
+  if (arguments.plan.is_wanted()) {
+    return inspect_plan(arguments.model, arguments.session, arguments.plan, arguments.json);
+  }
   const Inspection inspection = inspect_model(arguments.model, arguments.session.make(),
                                               arguments.graph_stage, arguments.max_elements);
+  clear_progress();
   if (!arguments.graph_stage.empty()) {
     fmt::print("{}", inspection.graph_text);
     return kExitOk;
@@ -167,6 +179,7 @@ int inspect(const Arguments& arguments) {
   print_values("outputs", inspection.outputs);
   print_operators(inspection);
   print_passes(inspection);
+  if (!inspection.last_edit.empty()) fmt::print("last edit: {}\n", one_line(inspection.last_edit));
   for (const std::string& warning : inspection.warnings) fmt::print("warning: {}\n", warning);
   return kExitOk;
 }
@@ -182,6 +195,8 @@ void declare_inspect(Verb& verb) {
               {"imported", "canonical", "fused", "lowered"}, "canonical");
   verb.number("--max-elements", arguments->max_elements,
               "Elements of a constant that --graph prints; -1: all", -1);
+  arguments->plan.declare(verb);
+  verb.excludes("--graph", "--plan");
   arguments->session.declare(verb);
   verb.footer(kFooter);
   verb.action([arguments] { return inspect(*arguments); });

@@ -2,6 +2,7 @@
 
 #include "command.h"
 #include "ir/text_print.h"
+#include "model_file.h"
 #include "session/compile_model.h"
 
 namespace sardonyx::cli {
@@ -51,11 +52,14 @@ Inspection inspect_model(const std::filesystem::path& path, const Options& optio
     inspection.inputs = std::move(compiled.inputs);
     inspection.outputs = std::move(compiled.outputs);
     inspection.warnings = std::move(compiled.warnings);
+    inspection.last_edit =
+        compiled.fused.last_edit.empty() ? compiled.canonical.last_edit : compiled.fused.last_edit;
+    add_passes("imported", compiled.imported, inspection.passes);
     add_passes("canonical", compiled.canonical, inspection.passes);
     add_passes("fused", compiled.fused, inspection.passes);
   } catch (const Error& error) {
     // What stops a later stage must not hide the graph that was asked for.
-    if (inspection.graph_text.empty()) throw CommandError(kExitModel, error);
+    if (inspection.graph_text.empty()) throw model_error(path, error);
   }
   return inspection;
 }

@@ -17,7 +17,7 @@ struct StageCounts {
 };
 
 struct PassRow {
-  std::string stage;  // canonical or fused
+  std::string stage;  // imported, canonical or fused
   std::string name;
   double milliseconds = 0;
   int64_t applied = 0;
@@ -30,6 +30,7 @@ struct Inspection {
   std::vector<ValueInfo> outputs;
   std::vector<StageCounts> stages;
   std::vector<PassRow> passes;
+  std::string last_edit;  // with Options::max_edits: the last change of the graph
   std::vector<std::string> warnings;
   std::string graph_text;  // of the wanted stage
 };

@@ -6,9 +6,10 @@
 #include <cstdio>
 #include <new>
 #include <string>
-#include <string_view>
 
 #include "command.h"
+#include "progress.h"
+#include "text.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -28,24 +29,17 @@ Examples:
   sardonyx run model.onnx --input x=photo.jpg --output-dir results
   sardonyx bench model.onnx --threads 1 --runs 100
   sardonyx verify path/to/onnx/test_relu
+  sardonyx doctor
+
+Environment:
+  SARDONYX_MAX_ISA    scalar|sse4|avx2|avx512: use no newer instructions than these
+  SARDONYX_LOG_LEVEL  verbose|info|warning|error|off: as --log-level, which wins
+  SARDONYX_EXTRAS     the file of libsardonyx_extras.so, which reads pictures
 
 `sardonyx VERB --help` says more. See also docs/cli.md.)";
 
-// Messages quote names from files; a line break in one must not end the line.
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += each;
-    }
-  }
-  return line;
-}
-
 int report(const Error& error, int exit_code) {
+  clear_progress();
   if (interrupt_token().is_cancelled()) {
     fmt::print(stderr, "sardonyx: interrupted\n");
     return kExitInterrupted;
@@ -57,7 +51,9 @@ int report(const Error& error, int exit_code) {
 int run_action(const std::function<int()>& action) {
   install_interrupt_handler();
   try {
-    return action();
+    const int exit_code = action();
+    clear_progress();
+    return exit_code;
   } catch (const CommandError& error) {
     return report(error, error.exit_code());
   } catch (const Error& error) {
@@ -88,6 +84,7 @@ int run_command(int argc, char** argv) {
       {"bench", "Measure cold starts and hot runs", &declare_bench},
       {"verify", "Compare a model with recorded test data", &declare_verify},
       {"ops", "List the operators, their versions and types", &declare_ops},
+      {"doctor", "Describe this build and machine, and what may be wrong", &declare_doctor},
   };
   line.run = &run_action;
   line.report_usage = &report_usage;

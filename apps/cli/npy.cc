@@ -205,9 +205,14 @@ void write_npy(std::ostream& out, const Value& value) {
 
 void write_npy(const std::filesystem::path& path, const Value& value) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (out) write_npy(out, value);
-  out.flush();
-  if (!out) throw Error(ErrorCode::kFail, fmt::format("cannot write {}", path.string()));
+  if (out) {
+    write_npy(out, value);
+    out.close();
+    if (out) return;
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);  // half a file
+  }
+  throw Error(ErrorCode::kFail, fmt::format("cannot write {}", path.string()));
 }
 
 }  // namespace sardonyx::cli

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "elements.h"
 #include "inputs.h"
+#include "progress.h"
 #include "tensor_file.h"
 
 namespace sardonyx::cli {
@@ -129,12 +130,15 @@ std::vector<ListedRun> read_list(const std::filesystem::path& path) {
 int run_list(const Session& session, const Arguments& arguments) {
   const std::vector<ListedRun> runs = read_list(arguments.list);
   for (size_t i = 0; i < runs.size(); ++i) {
+    show_progress(fmt::format("run {} of {}", i + 1, runs.size()),
+                  static_cast<double>(i) / static_cast<double>(runs.size()));
     InputOptions options = arguments.inputs;
     for (const auto& [name, path] : runs[i].inputs) {
       const size_t index = find_input(session, name);
       options.files.push_back(session.inputs()[index].name + "=" + path);
     }
     const std::vector<Value> outputs = run_session(session, make_inputs(session, options));
+    clear_progress();
     fmt::print("run {}:\n", i);
     print_summary(session, outputs);
     if (!runs[i].output_folder.empty()) write_outputs(runs[i].output_folder, session, outputs);
@@ -146,6 +150,7 @@ int run(const Arguments& arguments) {
   const Session session = open_session(arguments.model, arguments.session.make());
   if (!arguments.list.empty()) return run_list(session, arguments);
   const std::vector<Value> outputs = run_session(session, make_inputs(session, arguments.inputs));
+  clear_progress();
   print_summary(session, outputs);
   if (!arguments.output_folder.empty()) {
     write_outputs(arguments.output_folder, session, outputs);

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "compare.h"
+#include "progress.h"
 #include "tensor_file.h"
 
 namespace sardonyx::cli {
@@ -39,6 +40,7 @@ struct Totals {
 void report(Totals& totals, bool is_good, const std::string& what, const std::string& detail) {
   ++totals.checked;
   if (!is_good) ++totals.failed;
+  clear_progress();
   fmt::print("{:4}  {}: {}\n", is_good ? "ok" : "FAIL", what, detail);
 }
 
@@ -87,7 +89,9 @@ void verify_set(const Session& session, const fs::path& set, const Tolerance& to
 void verify_folder(const fs::path& folder, const Arguments& arguments, const Options& options,
                    Totals& totals) {
   if (!fs::is_directory(folder)) {
-    report(totals, false, folder.string(), "no such folder");
+    report(totals, false, folder.string(),
+           fs::exists(folder) ? "is a file; give the folder that holds the model and its data"
+                              : "no such folder");
     return;
   }
   const std::vector<fs::path> sets = data_sets(folder);
@@ -106,13 +110,19 @@ void verify_folder(const fs::path& folder, const Arguments& arguments, const Opt
 }
 
 int verify(const Arguments& arguments) {
-  const Options options = arguments.session.make();
+  Options options = arguments.session.make();
   Totals totals;
-  for (const std::string& folder : arguments.folders) {
+  for (size_t i = 0; i < arguments.folders.size(); ++i) {
+    const std::string& folder = arguments.folders[i];
+    options.progress = [&](std::string_view, double done) {
+      show_progress(folder, (static_cast<double>(i) + done / 2) /
+                                static_cast<double>(arguments.folders.size()));
+    };
     // "path/" and "path" print the same name.
     verify_folder(fs::path(folder + "/").lexically_normal().parent_path(), arguments, options,
                   totals);
   }
+  clear_progress();
   fmt::print("{} of {} equal\n", totals.checked - totals.failed, totals.checked);
   return totals.failed == 0 ? kExitOk : kExitFailure;
 }

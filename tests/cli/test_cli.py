@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 COMMAND = ""
-VERBS = ("inspect", "run", "bench", "verify", "ops")
+VERBS = ("inspect", "run", "bench", "verify", "ops", "doctor")
 
 
 def save_model(path, nodes, inputs, outputs, initializers=()):
@@ -347,6 +347,39 @@ class TestInspectAndOps(CommandTest):
         self.assertEqual(result["metadata"]["opsets"], {"": 17})
         self.assertEqual(result["metadata"]["custom"], {"author": "nobody"})
         self.assertEqual(result["operators"]["imported"], {"Add": 1})
+
+    def function_model(self):
+        """y = x + x in a function that is called twice."""
+        path = self.path("function.onnx")
+        call = [helper.make_node("Twice", [a], [b], domain="local") for a, b in (("x", "t"), ("t", "y"))]
+        function = helper.make_function("local", "Twice", ["v"], ["w"], [helper.make_node("Add", ["v", "v"], ["w"])],
+                                        [helper.make_opsetid("", 17)])
+        graph = helper.make_graph(call, "g", [info("x", [2])], [info("y", [2])])
+        onnx.save(helper.make_model(graph, functions=[function], ir_version=9, opset_imports=[
+            helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]), path)
+        return path
+
+    def test_functions_are_inlined_by_a_pass_that_counts(self):
+        model = self.function_model()
+        for level in ("all", "none"):
+            result = json.loads(self.run_command("inspect", model, "--json", "--level", level, "--max-edits", "0").stdout)
+            self.assertEqual(result["operators"]["imported"], {"local.Twice": 2})
+            self.assertEqual(result["operators"]["canonical"], {"Add": 2})
+            rows = {row["name"]: row for row in result["passes"] if row["stage"] == "imported"}
+            self.assertEqual(rows["inline_functions"]["applied"], 2)
+            self.assertGreater(rows["resolve"]["ms"], 0)
+        self.assertIn("local.Twice", self.run_command("inspect", model, "--graph", "imported").stdout)
+        self.run_command("inspect", model, "--disable", "inline_functions", code=3)  # nothing runs without it
+
+    def test_last_edit(self):
+        path = self.path("identities.onnx")
+        save_model(path, [helper.make_node("Identity", ["x"], ["a"], "first"), helper.make_node("Neg", ["a"], ["b"]),
+                          helper.make_node("Identity", ["b"], ["c"], "second"), helper.make_node("Exp", ["c"], ["y"])],
+                   [info("x", [2])], [info("y", [2])])
+        self.assertNotIn("last edit", self.run_command("inspect", path).stdout)
+        for edits, name in ((1, "first"), (2, "second")):
+            text = self.run_command("inspect", path, "--max-edits", str(edits)).stdout
+            self.assertRegex(text, f"(?m)^last edit: identity at Identity '{name}'")
 
     def test_graph_text(self):
         model = self.add_model()

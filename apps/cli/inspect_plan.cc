@@ -1,0 +1,69 @@
+#include "inspect_plan.h"
+
+#include <fmt/format.h>
+
+#include "base/staged_file.h"
+#include "plan.h"
+#include "progress.h"
+
+namespace sardonyx::cli {
+namespace {
+
+std::string title_of(const std::string& model, const std::vector<ValueInfo>& infos,
+                     const std::vector<Value>& inputs) {
+  std::string title = std::filesystem::path(model).filename().string();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].has_value()) continue;
+    title += fmt::format("{} {} {}", i == 0 ? ":" : ",", infos[i].name,
+                         fmt::join(inputs[i].shape(), "x"));
+  }
+  return title;
+}
+
+// As run_session does for a run.
+PlanReport plan_session(const Session& session, const std::vector<Value>& inputs) {
+  try {
+    return plan_of(session, inputs);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInvalidArgument) throw CommandError(kExitInput, error);
+    throw;
+  }
+}
+
+void write_picture(const std::string& path, const std::string& svg) {
+  StagedFile file(path);
+  file.write(std::as_bytes(std::span(svg)));
+  file.publish();
+}
+
+}  // namespace
+
+void PlanOptions::declare(Verb& verb) {
+  verb.flag("--plan", plan, "Print the steps and buffers of a run instead");
+  verb.text("--svg", svg, "Draw the memory of --plan's run over its steps", "FILE");
+  inputs.declare_files(verb);
+  inputs.declare_random(verb);
+}
+
+int inspect_plan(const std::string& model, const SessionOptions& session_options,
+                 const PlanOptions& options, bool json) {
+  InputOptions input_options = options.inputs;
+  input_options.random = true;
+  const Session session = open_session(model, session_options.make());
+  const std::vector<Value> inputs = make_inputs(session, input_options);
+  const PlanReport plan = plan_session(session, inputs);
+  clear_progress();
+  if (!options.svg.empty()) {
+    write_picture(options.svg, plan_svg(plan, title_of(model, session.inputs(), inputs)));
+  }
+  if (json) {
+    // Names in a model need not be UTF-8.
+    fmt::print("{}\n",
+               plan_json(plan).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else if (options.plan) {
+    fmt::print("{}", plan_text(plan));
+  }
+  return kExitOk;
+}
+
+}  // namespace sardonyx::cli
