@@ -76,6 +76,8 @@ bench: build $(if $(FILTER),,models) ## Microbenchmarks, and real models against
 ifeq ($(FILTER),)
 	@echo "== real models against onnxruntime"
 	@$(PYTHON) benchmarks/compare_ort.py $(BUILD)/apps/cli/sardonyx --write docs/performance.md
+	@echo "== starts of compiled models"
+	@$(PYTHON) benchmarks/compare_start.py $(BUILD)/apps/cli/sardonyx --write docs/performance.md
 endif
 
 .PHONY: demo

@@ -23,7 +23,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests", "models"))
 
 import model_cases  # noqa: E402
+from cold_starts import ort_start, sardonyx_start, take_turns  # noqa: E402
 from comparison import difference  # noqa: E402
+from page import cpu_name, write_between_markers  # noqa: E402
 from ort_cold import ort_session, timed_ms  # noqa: E402
 from sardonyx_command import run_many  # noqa: E402
 
@@ -31,8 +33,6 @@ CASE = "standard"
 TURN_SECONDS = 0.2
 PAUSE_SECONDS = 0.06
 COLD_PROCESSES = 5
-BEGIN = "<!-- begin: benchmarks/compare_ort.py -->"
-END = "<!-- end: benchmarks/compare_ort.py -->"
 
 
 class Peer:
@@ -87,17 +87,8 @@ def measure_hot(peer, session, inputs, threads, rounds):
 
 def measure_cold(command, path, threads, input_words, files):
     """Medians over fresh processes: (Sardonyx, onnxruntime), each a dictionary."""
-    ours, theirs = [], []
-    for _ in range(COLD_PROCESSES):
-        line = [command, "bench", path, "--threads", str(threads), *input_words]
-        done = subprocess.run([*line, "--spawned-at", str(time.monotonic_ns())], capture_output=True, text=True,
-                              check=True)
-        ours.append(dict(zip(("load", "create", "first", "second", "rss"), map(float, done.stdout.split()))))
-        child = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "ort_cold.py"), path,
-                 str(threads), json.dumps(files)]
-        theirs.append(json.loads(subprocess.run(child, capture_output=True, text=True, check=True).stdout))
-    return tuple({key: float(np.median([one[key] for one in all_of])) for key in all_of[0]}
-                 for all_of in (ours, theirs))
+    return take_turns(COLD_PROCESSES, lambda: sardonyx_start(command, path, threads, input_words),
+                      lambda: ort_start(path, threads, files))
 
 
 def compare(command, model, threads, rounds, folder):
@@ -123,9 +114,7 @@ def compare(command, model, threads, rounds, folder):
 
 def tables(rows):
     import onnxruntime
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        cpu = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown processor")
-    lines = [f"{cpu}; onnxruntime {onnxruntime.__version__}. Ratios are Sardonyx / onnxruntime: below 1 Sardonyx takes "
+    lines = [f"{cpu_name()}; onnxruntime {onnxruntime.__version__}. Ratios are Sardonyx / onnxruntime: below 1 Sardonyx takes "
              "less.", "",
              "| model | input | threads | p50, ms | ratio p10 | ratio p50 |", "|---|---|---|---|---|---|"]
     for row in rows:
@@ -143,16 +132,6 @@ def tables(rows):
         cells.append(f"{ours['rss'] / 2**20:.0f} : {theirs['rss'] / 2**20:.0f}")
         lines.append(f"| {row['model']} | {row['threads']} | {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def write_between_markers(path, text):
-    with open(path, encoding="utf-8") as file:
-        page = file.read()
-    if BEGIN not in page or END not in page:
-        sys.exit(f"compare_ort: {path} has no lines {BEGIN} and {END}")
-    page = page[:page.index(BEGIN) + len(BEGIN)] + f"\n{text}\n" + page[page.index(END):]
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(page)
 
 
 def main():
@@ -187,7 +166,7 @@ def main():
     text = tables(rows)
     print("\n" + text)
     if args.write:
-        write_between_markers(args.write, text)
+        write_between_markers(args.write, "benchmarks/compare_ort.py", text)
 
 
 if __name__ == "__main__":

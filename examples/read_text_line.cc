@@ -1,9 +1,10 @@
 // Reads one line of text from a picture with a PP-OCR recogniser, and says how long each part took.
 //
-// Usage: read_text_line MODEL.onnx PICTURE.png [--threads N] [--started SECONDS]
+// Usage: read_text_line MODEL.onnx PICTURE.png [--threads N] [--started SECONDS] [--row LABEL]
 //
 // --started is the time, in seconds since 1970, at which the caller started this process: the time
-// up to main() is then shown as library load.
+// up to main() is then shown as library load. --row prints one row of the table of times and
+// nothing else.
 //
 // The model takes float [1, 3, 48, width] and gives [1, columns, classes], the probability of each
 // character in each column. Class 0 is the gap between characters (the blank of CTC), then come the
@@ -32,6 +33,7 @@ struct Arguments {
   std::string picture;
   int threads = 0;
   double started = 0;
+  std::string row;
 };
 
 struct TextLine {
@@ -159,15 +161,15 @@ void read_text_line(const Arguments& arguments, double load_ms) {
   std::sort(hot_ms.begin(), hot_ms.end());
 
   const TextLine line = decode(outputs.at(0), characters_of(*session));
-  std::printf("%s: \"%s\" (confidence %.3f)\n\n", arguments.picture.c_str(), line.text.c_str(),
-              line.confidence);
-  if (load_ms >= 0) std::printf("  library load      %8.2f ms\n", load_ms);
-  std::printf("  session creation  %8.2f ms\n", create_ms);
-  std::printf("  first run         %8.2f ms\n", first_ms);
-  std::printf("  hot run, p50      %8.2f ms\n", hot_ms[kHotRuns / 2]);
-  std::printf("  hot run, p95      %8.2f ms\n", hot_ms[kHotRuns * 95 / 100]);
-  std::printf("  peak memory       %8.1f MiB\n", peak_memory_mib());
-  std::printf("  threads           %8d\n", session->threads());
+  if (arguments.row.empty()) {
+    std::printf("%s: \"%s\" (confidence %.3f), %d threads\n\n", arguments.picture.c_str(),
+                line.text.c_str(), line.confidence, session->threads());
+    std::printf("%-14s %10s %10s %10s %10s %10s %10s\n", "ms", "load", "create", "first run",
+                "run, p50", "run, p95", "peak MiB");
+  }
+  std::printf("%-14s %10.2f %10.2f %10.2f %10.2f %10.2f %10.1f\n",
+              arguments.row.empty() ? "this model" : arguments.row.c_str(), load_ms, create_ms,
+              first_ms, hot_ms[kHotRuns / 2], hot_ms[kHotRuns * 95 / 100], peak_memory_mib());
 }
 
 bool parse(int argc, char** argv, Arguments& arguments) {
@@ -180,6 +182,8 @@ bool parse(int argc, char** argv, Arguments& arguments) {
       arguments.threads = std::atoi(argv[++i]);
     } else if (i + 1 < argc && word == "--started") {
       arguments.started = std::atof(argv[++i]);
+    } else if (i + 1 < argc && word == "--row") {
+      arguments.row = argv[++i];
     } else {
       return false;
     }
@@ -197,12 +201,13 @@ int main(int argc, char** argv) {
   Arguments arguments;
   if (!parse(argc, argv, arguments)) {
     std::fprintf(stderr,
-                 "usage: read_text_line MODEL.onnx PICTURE [--threads N] [--started SECONDS]\n");
+                 "usage: read_text_line MODEL.onnx PICTURE [--threads N] [--started SECONDS] "
+                 "[--row LABEL]\n");
     return 2;
   }
   try {
     const bool is_known = arguments.started > 0;
-    read_text_line(arguments, is_known ? (now.count() - arguments.started) * 1000 : -1);
+    read_text_line(arguments, is_known ? (now.count() - arguments.started) * 1000 : 0);
   } catch (const sardonyx::Error& error) {
     std::fprintf(stderr, "read_text_line: %s: %s\n", to_string(error.code()), error.what());
     return 1;

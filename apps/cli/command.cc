@@ -126,6 +126,17 @@ int64_t parse_size(const std::string& text, const char* option) {
   return value;
 }
 
+std::vector<int64_t> parse_shape(const std::string& text, const char* option) {
+  std::vector<int64_t> shape;
+  if (text == "scalar") return shape;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('x', at), text.size());
+    shape.push_back(parse_size(text.substr(at, end - at), option));
+    at = end + 1;
+  }
+  return shape;
+}
+
 CancelToken interrupt_token() {
   static CancelToken token;
   return token;

@@ -40,6 +40,8 @@ void declare_bench(Verb& verb);
 void declare_verify(Verb& verb);
 void declare_ops(Verb& verb);
 void declare_doctor(Verb& verb);
+void declare_compile(Verb& verb);
+void declare_check(Verb& verb);
 
 // Options that every verb with a session has.
 struct SessionOptions {
@@ -67,6 +69,9 @@ std::pair<std::string, std::string> split_assignment(const std::string& text, co
 
 // A positive number or 0; throws CommandError(kExitUsage) that names the option.
 int64_t parse_size(const std::string& text, const char* option);
+
+// "1x3x224x224" or "scalar"; throws CommandError(kExitUsage) that names the option.
+std::vector<int64_t> parse_shape(const std::string& text, const char* option);
 
 // Set by Ctrl-C (SIGINT) and SIGTERM, once install_interrupt_handler was called; every session and
 // run of the command gets it. A second signal ends the process at once.

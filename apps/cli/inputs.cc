@@ -24,14 +24,7 @@ Shapes parse_shapes(const Session& session, const std::vector<std::string>& text
   Shapes shapes;
   for (const std::string& text : texts) {
     const auto [name, sizes] = split_assignment(text, "--shape");
-    std::vector<int64_t>& shape = shapes[find_input(session, name)];
-    shape.clear();
-    if (sizes == "scalar") continue;
-    for (size_t at = 0; at <= sizes.size();) {
-      const size_t end = std::min(sizes.find('x', at), sizes.size());
-      shape.push_back(parse_size(sizes.substr(at, end - at), "--shape"));
-      at = end + 1;
-    }
+    shapes[find_input(session, name)] = parse_shape(sizes, "--shape");
   }
   return shapes;
 }

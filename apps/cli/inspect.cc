@@ -8,7 +8,9 @@
 #include "command.h"
 #include "inspect_graph.h"
 #include "inspect_plan.h"
+#include "model_file.h"
 #include "progress.h"
+#include "session/compiled_info.h"
 #include "text.h"
 
 namespace sardonyx::cli {
@@ -157,12 +159,81 @@ nlohmann::ordered_json as_json(const Inspection& inspection) {
   return result;
 }
 
+void print_parts(const std::vector<CompiledPartInfo>& parts) {
+  for (const CompiledPartInfo& part : parts) {
+    fmt::print("compiled   {}{}\n", part.node.empty() ? "" : part.node + ", ",
+               part.file.empty() ? "embedded" : part.file);
+    fmt::print("  verdict  {}{}{}\n", to_string(part.verdict.compatibility),
+               part.verdict.reason.empty() ? "" : ": ", part.verdict.reason);
+    fmt::print("  format   {}, for {}, needs {}\n", part.format, part.target,
+               part.required_isa.empty() ? "nothing special"
+                                         : fmt::format("{}", fmt::join(part.required_isa, ", ")));
+    for (const CompiledSection& section : part.sections) {
+      fmt::print("  {:8} {:>12} bytes at {}\n", section.name, section.size_bytes, section.offset);
+    }
+    std::vector<std::string> rows;
+    for (const auto& [name, version] : part.rows)
+      rows.push_back(fmt::format("{} {}", name, version));
+    fmt::print("  rows     {}\n", fmt::join(rows, ", "));
+  }
+}
+
+nlohmann::ordered_json as_json(const std::vector<CompiledPartInfo>& parts) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const CompiledPartInfo& part : parts) {
+    nlohmann::ordered_json& entry = list.emplace_back();
+    entry["node"] = part.node;
+    entry["file"] = part.file;
+    entry["verdict"] = {{"status", static_cast<int>(part.verdict.compatibility)},
+                        {"verdict", to_string(part.verdict.compatibility)},
+                        {"facet", part.verdict.facet},
+                        {"reason", part.verdict.reason}};
+    entry["format"] = part.format;
+    entry["target"] = part.target;
+    entry["required_isa"] = part.required_isa;
+    entry["rows"] = part.rows;
+    for (const CompiledSection& section : part.sections) {
+      entry["sections"].push_back(
+          {{"name", section.name}, {"offset", section.offset}, {"size_bytes", section.size_bytes}});
+    }
+    entry["manifest"] = nlohmann::ordered_json::parse(part.manifest, nullptr, false);
+  }
+  return list;
+}
+
+// What there is to say about a model without a graph.
+Inspection inspect_compiled(const Arguments& arguments,
+                            const std::vector<CompiledPartInfo>& parts) {
+  if (!arguments.graph_stage.empty()) {
+    throw CommandError(kExitUsage, ErrorCode::kInvalidArgument,
+                       "--graph: the model is compiled and has no graph; inspect the model it was "
+                       "made from, or use --plan");
+  }
+  Inspection inspection;
+  for (const CompiledPartInfo& part : parts) {
+    if (part.verdict.compatibility == Compatibility::kUnsupported) return inspection;
+  }
+  const Session session = open_session(arguments.model, arguments.session.make());
+  inspection.metadata = session.metadata();
+  inspection.inputs = session.inputs();
+  inspection.outputs = session.outputs();
+  return inspection;
+}
+
 int inspect(const Arguments& arguments) {
   if (arguments.plan.is_wanted()) {
     return inspect_plan(arguments.model, arguments.session, arguments.plan, arguments.json);
   }
-  const Inspection inspection = inspect_model(arguments.model, arguments.session.make(),
-                                              arguments.graph_stage, arguments.max_elements);
+  std::vector<CompiledPartInfo> parts;
+  try {
+    parts = describe_compiled(arguments.model);
+  } catch (const Error& error) {
+    throw model_error(arguments.model, error);
+  }
+  const Inspection inspection = parts.empty()
+                                    ? inspect_model(arguments.model, arguments.session.make(),
+                                                    arguments.graph_stage, arguments.max_elements)
+                                    : inspect_compiled(arguments, parts);
   clear_progress();
   if (!arguments.graph_stage.empty()) {
     fmt::print("{}", inspection.graph_text);
@@ -170,15 +241,19 @@ int inspect(const Arguments& arguments) {
   }
   if (arguments.json) {
     // Names in a model need not be UTF-8.
-    fmt::print("{}\n",
-               as_json(inspection).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    nlohmann::ordered_json result = as_json(inspection);
+    if (!parts.empty()) result["compiled"] = as_json(parts);
+    fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return kExitOk;
   }
   print_metadata(inspection.metadata);
   print_values("inputs", inspection.inputs);
   print_values("outputs", inspection.outputs);
-  print_operators(inspection);
-  print_passes(inspection);
+  if (parts.empty()) {
+    print_operators(inspection);
+    print_passes(inspection);
+  }
+  print_parts(parts);
   if (!inspection.last_edit.empty()) fmt::print("last edit: {}\n", one_line(inspection.last_edit));
   for (const std::string& warning : inspection.warnings) fmt::print("warning: {}\n", warning);
   return kExitOk;

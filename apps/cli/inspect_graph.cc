@@ -40,7 +40,7 @@ Inspection inspect_model(const std::filesystem::path& path, const Options& optio
   PrintOptions print_options;
   print_options.max_elements = max_elements;
   try {
-    CompiledModel compiled = compile_model(ModelSource{path, {}}, options,
+    CompiledModel compiled = compile_model(ModelSource(path), options, best_isa(),
                                            [&](std::string_view stage, const Model& model) {
                                              StageCounts& counts = inspection.stages.emplace_back();
                                              counts.name = stage;

@@ -28,6 +28,7 @@ Examples:
   sardonyx run model.onnx --random --shape x=1x3x224x224
   sardonyx run model.onnx --input x=photo.jpg --output-dir results
   sardonyx bench model.onnx --threads 1 --runs 100
+  sardonyx compile model.onnx
   sardonyx verify path/to/onnx/test_relu
   sardonyx doctor
 
@@ -82,6 +83,8 @@ int run_command(int argc, char** argv) {
       {"inspect", "Describe a model and what optimising makes of it", &declare_inspect},
       {"run", "Run a model and summarise its outputs", &declare_run},
       {"bench", "Measure cold starts and hot runs", &declare_bench},
+      {"compile", "Compile a model ahead of time, so that it starts at once", &declare_compile},
+      {"check", "Judge whether a compiled model can be used here", &declare_check},
       {"verify", "Compare a model with recorded test data", &declare_verify},
       {"ops", "List the operators, their versions and types", &declare_ops},
       {"doctor", "Describe this build and machine, and what may be wrong", &declare_doctor},

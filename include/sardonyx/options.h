@@ -53,11 +53,14 @@ struct Options {
   size_t memory_limit_bytes = 0;
   // Value of a symbolic dimension by its name in the model ("batch" -> 1): fixed at create.
   std::map<std::string, int64_t> free_dimensions;
-  // Folder for external weights when the model comes from memory.
+  // Folder for external weights and compiled parts when the model comes from memory.
   std::filesystem::path external_data_folder;
   // Lines below this level are not logged. Not set: what the environment variable
   // SARDONYX_LOG_LEVEL names (verbose, info, warning, error, off), and kWarning without it.
   std::optional<LogLevel> log_level;
+  // Checks every byte of a compiled model before it is used, which reads all of it; without it, its
+  // program is checked and its weights are not.
+  bool verify_compiled = false;
   // Receives log lines; by default they go to stderr.
   std::function<void(LogLevel, std::string_view)> log;
   // Called during create with a stage name and the fraction done in [0, 1].

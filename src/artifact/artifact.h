@@ -32,6 +32,8 @@ struct CompiledPart {
   ModelMetadata metadata;
   std::vector<std::string> warnings;  // what was odd about the model but accepted
   Facets facets;
+  // Input shapes to prepare for: in each set one per input, of any rank the model accepts.
+  std::vector<std::vector<Shape>> shapes;
 
   // Set by read_artifact: the whole artifact, for verify_artifact(), and what keeps it alive.
   std::span<const std::byte> image;
@@ -68,6 +70,9 @@ uint64_t write_artifact(const CompiledPart& part, const Manifest& manifest, cons
 // path.
 uint64_t write_artifact(const CompiledPart& part, const Manifest& manifest, const std::string& path,
                         const WriteOptions& options = {});
+
+// Does it start like an artifact? For telling it from an ONNX file.
+bool is_artifact(std::span<const std::byte> start);
 
 struct ReadOptions {
   // Check the weights' hash before returning. Without it they are not even read: damage to them

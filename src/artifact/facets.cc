@@ -136,20 +136,6 @@ void parse_field(std::string_view field, Facets& facets) {
 
 }  // namespace
 
-const char* to_string(Compatibility compatibility) {
-  switch (compatibility) {
-    case Compatibility::kNotApplicable:
-      return "not applicable";
-    case Compatibility::kOptimal:
-      return "optimal";
-    case Compatibility::kPreferRecompilation:
-      return "prefer recompilation";
-    case Compatibility::kUnsupported:
-      return "unsupported";
-  }
-  return "unknown";
-}
-
 Verdict judge(const Facets& facets, const Offer& offer) {
   if (std::optional<Verdict> obstacle = find_obstacle(facets, offer)) return *std::move(obstacle);
   const std::string best = offer.isa.empty() ? "" : offer.isa.back();

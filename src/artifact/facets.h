@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sardonyx/compile.h"
+
 namespace sardonyx::artifact {
 
 inline constexpr uint16_t kFormatMajor = 1;  // another one cannot be read
@@ -42,22 +44,6 @@ struct Offer {
   std::map<std::string, uint32_t> rows;
   // What compile() would choose now; a name that is missing here is not compared.
   std::map<std::string, int64_t> tuning;
-};
-
-// Numbers equal OrtCompiledModelCompatibility.
-enum class Compatibility : int {
-  kNotApplicable = 0,        // another provider's
-  kOptimal = 1,              // use it
-  kPreferRecompilation = 2,  // it runs; compiling again would make it faster
-  kUnsupported = 3,          // it cannot run here
-};
-
-const char* to_string(Compatibility compatibility);  // "optimal", "prefer recompilation", ...
-
-struct Verdict {
-  Compatibility compatibility = Compatibility::kUnsupported;
-  std::string facet;   // which one decides: "format", "isa", "row"; empty when optimal
-  std::string reason;  // a sentence for people; empty when optimal
 };
 
 Verdict judge(const Facets& facets, const Offer& offer);

@@ -35,7 +35,7 @@ enum class SectionKind : uint32_t {
   kDebug = 3,
   kManifest = 4,
   kWeights = 5,
-  kShapes = 6,  // resolved signatures; not written yet
+  kShapes = 6,  // input shapes to prepare for; absent when there are none
   kTune = 7,    // measured choices; not written yet
 };
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "artifact/artifact.h"
 #include "artifact/head.h"
 #include "artifact/io_section.h"
 #include "artifact/program_decoder.h"
+#include "artifact/shapes_section.h"
 #include "base/mapped_file.h"
 #include "plan/verify_program.h"
 #include "sardonyx/error.h"
@@ -107,6 +109,10 @@ CompiledPart read_artifact(Bytes bytes, std::shared_ptr<const void> owner,
                                               error.what()));
   }
   read_io(io, decoder, part);
+  if (head.find(SectionKind::kShapes) != nullptr) {
+    part.shapes =
+        read_shapes(checked_section(bytes, head, SectionKind::kShapes), part.inputs.size());
+  }
   if (options.names && head.find(SectionKind::kDebug) != nullptr) {
     ProgramDecoder::decode_names(checked_section(bytes, head, SectionKind::kDebug), part.program);
   }
@@ -117,6 +123,10 @@ CompiledPart read_artifact(const std::string& path, const ReadOptions& options) 
   return reading(path, [&](const std::shared_ptr<const MappedFile>& file) {
     return read_artifact(file->bytes(), file, options);
   });
+}
+
+bool is_artifact(Bytes start) {
+  return start.size() >= sizeof(kMagic) && std::memcmp(start.data(), kMagic, sizeof(kMagic)) == 0;
 }
 
 Facets read_facets(Bytes start, uint64_t size_bytes) { return read_head(start, size_bytes).facets; }

@@ -7,6 +7,7 @@
 #include "artifact/io_section.h"
 #include "artifact/manifest.h"
 #include "artifact/program_encoder.h"
+#include "artifact/shapes_section.h"
 #include "base/staged_file.h"
 #include "plan/verify_program.h"
 #include "sardonyx/error.h"
@@ -28,6 +29,7 @@ class Writer {
     add_section(SectionKind::kIo, std::vector<std::byte>(io.view().begin(), io.view().end()));
     const auto debug = encoder_.debug_section().view();
     add_section(SectionKind::kDebug, {debug.begin(), debug.end()});
+    if (!part.shapes.empty()) add_section(SectionKind::kShapes, write_shapes(part.shapes));
     add_weights();
     add_manifest(manifest);
   }
@@ -138,6 +140,11 @@ uint64_t write_artifact(const CompiledPart& part, const Manifest& manifest, cons
                             "{} inputs and {} outputs",
                             part.inputs.size(), part.defaults.size(), part.outputs.size(),
                             part.program.inputs.size(), part.program.outputs.size()));
+  }
+  for (const std::vector<Shape>& shapes : part.shapes) {
+    if (shapes.size() == part.inputs.size()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("a set of {} shapes for {} inputs", shapes.size(), part.inputs.size()));
   }
   return Writer(part, manifest, options).write(sink);
 }

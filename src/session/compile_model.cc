@@ -16,7 +16,7 @@ namespace {
 std::unique_ptr<Model> read(const ModelSource& source, const Options& options) {
   ReadOptions read_options;
   read_options.base_folder = options.external_data_folder.string();
-  if (!source.path.empty()) return read_model(source.path.string(), read_options);
+  if (!source.in_memory) return read_model(source.path.string(), read_options);
   // The caller's bytes live until create returns, and nothing points into them after it.
   const std::shared_ptr<const void> borrowed(source.bytes.data(), [](const void*) {});
   return read_model(source.bytes, borrowed, read_options);
@@ -71,12 +71,13 @@ void make_constants_private(Program& program) {
 
 }  // namespace
 
-CompiledModel compile_model(const ModelSource& source, const Options& options,
+CompiledModel compile_model(const ModelSource& source, const Options& options, Isa target,
                             const StageObserver& observer) {
   const auto observe = [&](std::string_view stage, const Model& model) {
     if (observer) observer(stage, model);
   };
   CompiledModel compiled;
+  compiled.isa = target;
   check_pass_names(options.disabled_passes);
   report_progress(options, "read", 0.0);
   const std::unique_ptr<Model> model = read(source, options);
@@ -107,7 +108,7 @@ CompiledModel compile_model(const ModelSource& source, const Options& options,
   }
 
   cpu::CompileOptions cpu_options;
-  cpu_options.isa = best_isa();
+  cpu_options.isa = target;
   cpu_options.pipeline = pipeline_options(options, Stage::kFused, 0.5, 0.9);
   cpu_options.pipeline.edits_done = compiled.canonical.edits_done;
   cpu_options.observer = observer;

@@ -2,24 +2,17 @@
 // Program. Called by Session, and by the command line's inspection, which looks in at every stage.
 #pragma once
 
-#include <cstddef>
-#include <filesystem>
 #include <functional>
-#include <map>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "base/cpu.h"
 #include "passes/pass.h"
 #include "plan/program.h"
+#include "sardonyx/compile.h"
 #include "sardonyx/session.h"
 
 namespace sardonyx {
-
-struct ModelSource {
-  std::filesystem::path path;        // when not empty
-  std::span<const std::byte> bytes;  // else
-};
 
 struct CompiledModel {
   Program program;
@@ -29,6 +22,9 @@ struct CompiledModel {
   ModelMetadata metadata;
   std::vector<std::string> warnings;
   PipelineReport imported;   // what makes the file's graph ready for them: inlining, inference
+  Isa isa = Isa::kBaseline;  // the row that steps bind to
+  // Input shapes to prepare for, one entry per input of the model.
+  std::vector<std::vector<Shape>> shapes;
   PipelineReport canonical;  // passes on portable operators
   PipelineReport fused;      // passes of the CPU provider
 };
@@ -37,8 +33,9 @@ struct CompiledModel {
 // "lowered".
 using StageObserver = std::function<void(std::string_view stage, const Model& model)>;
 
-// Throws Error as Session's constructor does.
-CompiledModel compile_model(const ModelSource& source, const Options& options,
+// For processors of level `target`, which may be above this one's. Throws Error as Session's
+// constructor does.
+CompiledModel compile_model(const ModelSource& source, const Options& options, Isa target,
                             const StageObserver& observer = {});
 
 }  // namespace sardonyx

@@ -10,6 +10,7 @@
 #include "onnx/reader.h"
 #include "ops/resolve.h"
 #include "session/compile_model.h"
+#include "session/compiled_model.h"
 #include "session/log.h"
 #include "session/plan_report.h"
 #include "session/value_access.h"
@@ -64,7 +65,9 @@ struct Session::Impl {
     }
     const Clock::time_point start = Clock::now();
     const Log log(options);
-    CompiledModel compiled = compile_model(source, options);
+    std::optional<CompiledModel> loaded = load_compiled_model(source, options);
+    CompiledModel compiled =
+        loaded ? std::move(*loaded) : compile_model(source, options, best_isa());
     inputs = std::move(compiled.inputs);
     outputs = std::move(compiled.outputs);
     defaults = std::move(compiled.defaults);
@@ -80,17 +83,41 @@ struct Session::Impl {
     const size_t steps = compiled.program.steps.size();
     threads = options.threads == 0 ? allowed_cores() : options.threads;
     if (threads > 1) pool = std::make_shared<ThreadPool>(threads);
+    isa = compiled.isa;
     ExecutorOptions exec_options;
     exec_options.memory_limit_bytes = static_cast<int64_t>(options.memory_limit_bytes);
-    executor = std::make_unique<Executor>(bind(std::move(compiled.program), best_isa()), pool,
-                                          exec_options);
+    executor =
+        std::make_unique<Executor>(bind(std::move(compiled.program), isa), pool, exec_options);
     if (log.wants(LogLevel::kInfo)) {
       log.write(LogLevel::kInfo,
                 fmt::format("{} nodes became {} steps in {:.1f} ms; kernels for {}, {} thread{}",
                             compiled.canonical.nodes_before, steps, milliseconds_since(start),
-                            to_string(best_isa()), threads, threads == 1 ? "" : "s"));
+                            to_string(isa), threads, threads == 1 ? "" : "s"));
     }
+    for (const std::vector<Shape>& shapes : compiled.shapes) prepare(shapes);
     if (options.progress) options.progress("ready", 1.0);
+  }
+
+  // Resolves the signature of these input shapes ahead of the first Run. Contents of small integer
+  // inputs may be part of a signature: zeros stand for them, and nothing else is read.
+  void prepare(const std::vector<Shape>& shapes) {
+    alignas(kTensorAlignment) static constexpr int64_t kZeros[2 * kMaxKeyElements] = {};
+    std::vector<Tensor> stand_ins;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const std::optional<int64_t> count = checked_element_count(shapes[i]);
+      if (inputs[i].kind == ValueKind::kTensor && count.has_value() &&
+          storage_bytes(inputs[i].element_type, *count).has_value()) {
+        stand_ins.push_back(Tensor::view(inputs[i].element_type, shapes[i], kZeros));
+      }
+      if (stand_ins.size() == i || !fits(stand_ins[i], inputs[i])) {
+        throw Error(
+            ErrorCode::kFail,
+            fmt::format("the compiled model is damaged: it prepares input '{}' ({}) for the "
+                        "shape {}",
+                        inputs[i].name, inputs[i].type, to_string(shapes[i])));
+      }
+    }
+    executor->signature_for(stand_ins);
   }
 
   Tensor checked_input(size_t i, const Value& value) const {
@@ -151,6 +178,7 @@ struct Session::Impl {
   std::vector<ValueInfo> outputs;
   std::vector<Tensor> defaults;
   ModelMetadata metadata;
+  Isa isa = Isa::kBaseline;  // the row of its kernels
   int threads = 1;
   std::shared_ptr<ThreadPool> pool;
   std::unique_ptr<Executor> executor;
@@ -160,14 +188,14 @@ PlanReport plan_of(const Session& session, std::span<const Value> inputs) {
   const Session::Impl& impl = session.impl();
   const std::shared_ptr<const Signature> signature =
       impl.executor->signature_for(impl.checked_inputs(inputs));
-  return make_plan_report(impl.executor->bound(), *signature, best_isa());
+  return make_plan_report(impl.executor->bound(), *signature, impl.isa);
 }
 
 Session::Session(const std::filesystem::path& model, const Options& options)
-    : impl_(std::make_unique<Impl>(ModelSource{model, {}}, options)) {}
+    : impl_(std::make_unique<Impl>(ModelSource(model), options)) {}
 
 Session::Session(std::span<const std::byte> model, const Options& options)
-    : impl_(std::make_unique<Impl>(ModelSource{{}, model}, options)) {}
+    : impl_(std::make_unique<Impl>(ModelSource(model), options)) {}
 
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;

@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 COMMAND = ""
-VERBS = ("inspect", "run", "bench", "verify", "ops", "doctor")
+VERBS = ("inspect", "run", "bench", "compile", "check", "verify", "ops", "doctor")
 
 
 def save_model(path, nodes, inputs, outputs, initializers=()):

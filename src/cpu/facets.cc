@@ -1,0 +1,133 @@
+#include "cpu/facets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cpu/compile.h"
+#include "ops/check_node.h"
+#include "ops/op.h"
+#include "sardonyx/error.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+#if defined(__x86_64__)
+constexpr const char* kArchitecture = "x86-64";
+#elif defined(__aarch64__)
+constexpr const char* kArchitecture = "aarch64";
+#else
+constexpr const char* kArchitecture = "other";
+#endif
+
+// A kernel row is named after its operator. Internal operators change meaning with their version;
+// what a standard one computes is the standard's and does not.
+std::string row_name(const OpDef& op) {
+  return op.domain.empty() ? std::string(op.name) : fmt::format("{}.{}", op.domain, op.name);
+}
+
+uint32_t row_version(const OpDef& op) {
+  return op.domain == kInternalDomain ? static_cast<uint32_t>(op.versions.back().since) : 1;
+}
+
+void add_rows(const Program& program, artifact::Facets& facets) {
+  for (const Node& step : program.steps) {
+    if (const OpDef* op = find_op(step.domain, step.op)) {
+      facets.rows[row_name(*op)] = row_version(*op);
+    }
+  }
+  for (const SubProgram& sub : program.subprograms) add_rows(sub.program, facets);
+}
+
+[[noreturn]] void refuse(const Node& step, const std::string& message) {
+  throw Error(ErrorCode::kInvalidGraph, fmt::format("{}: {}", describe(step), message));
+}
+
+void check_step(const Program& program, const Node& step) {
+  const OpDef* op = find_op(step.domain, step.op);
+  if (op == nullptr) refuse(step, "the operator is not known");
+  const bool has_version =
+      std::any_of(op->versions.begin(), op->versions.end(),
+                  [&](const OpVersion& version) { return version.since == step.version; });
+  if (!has_version) refuse(step, fmt::format("there is no version {}", step.version));
+  // A program keeps subgraphs beside the step, where the schema knows an attribute.
+  Node node = step;
+  for (const SubProgram& sub : program.subprograms) {
+    if (&program.steps[static_cast<size_t>(sub.step)] != &step) continue;
+    node.attributes.set(sub.attribute, std::make_shared<Graph>());
+  }
+  std::vector<const ValueType*> types;
+  for (ValueId input : step.inputs) {
+    types.push_back(input == ValueId::kNone ? nullptr
+                                            : &program.buffers[static_cast<size_t>(input)].type);
+  }
+  check_node(node, schema_of(*op, step.version), types, nullptr);
+}
+
+void check_subprogram(const Program& program, const SubProgram& sub) {
+  const Node& step = program.steps[static_cast<size_t>(sub.step)];
+  const OpDef* op = find_op(step.domain, step.op);
+  if (op == nullptr || !op->has(kControlFlow)) refuse(step, "does not run subprograms");
+  if (sub.captures.size() > sub.program.inputs.size()) {
+    refuse(step, fmt::format("its subprogram '{}' takes {} inputs but is given {}", sub.attribute,
+                             sub.program.inputs.size(), sub.captures.size()));
+  }
+  const size_t formals = sub.program.inputs.size() - sub.captures.size();
+  for (size_t i = 0; i < sub.captures.size(); ++i) {
+    const ValueType& outer = program.buffers[static_cast<size_t>(sub.captures[i])].type;
+    const int32_t inner = sub.program.inputs[formals + i];
+    if (!same_kind(outer, sub.program.buffers[static_cast<size_t>(inner)].type)) {
+      refuse(step,
+             fmt::format("its subprogram '{}' captures a value of another type", sub.attribute));
+    }
+  }
+  check_program(sub.program);
+}
+
+}  // namespace
+
+artifact::Facets facets_of(const Program& program, Isa isa, int block) {
+  artifact::Facets facets;
+  facets.provider = kProviderName;
+  facets.architecture = kArchitecture;
+  facets.target = to_string(isa);
+  if (isa != Isa::kBaseline) facets.required_isa = {facets.target};
+  facets.tuning["block"] = block;
+  add_rows(program, facets);
+  return facets;
+}
+
+artifact::Offer offer() {
+  artifact::Offer offer;
+  offer.provider = kProviderName;
+  offer.architecture = kArchitecture;
+  offer.hidden_by = "SARDONYX_MAX_ISA";
+  for (Isa isa : supported_isas()) {
+    (isa <= best_isa() ? offer.isa : offer.hidden_isa).push_back(to_string(isa));
+  }
+  for (const OpDef* op : all_ops()) offer.rows[row_name(*op)] = row_version(*op);
+  offer.tuning["block"] = CompileOptions().block;
+  return offer;
+}
+
+Isa target_of(const artifact::Facets& facets) {
+  const std::optional<Isa> isa = parse_isa(facets.target);
+  if (isa) return *isa;
+  throw Error(ErrorCode::kFail, fmt::format("the compiled model is for '{}', which is no known "
+                                            "level of instructions",
+                                            facets.target));
+}
+
+bool same_kind(const ValueType& a, const ValueType& b) {
+  if (a.kind != b.kind || a.element != b.element) return false;
+  if ((a.inner == nullptr) != (b.inner == nullptr)) return false;
+  return a.inner == nullptr || same_kind(*a.inner, *b.inner);
+}
+
+void check_program(const Program& program) {
+  for (const Node& step : program.steps) check_step(program, step);
+  for (const SubProgram& sub : program.subprograms) check_subprogram(program, sub);
+}
+
+}  // namespace sardonyx::cpu

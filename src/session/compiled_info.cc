@@ -1,0 +1,55 @@
+#include "session/compiled_info.h"
+
+#include <fmt/format.h>
+
+#include "base/mapped_file.h"
+#include "cpu/facets.h"
+#include "session/compiled_model.h"
+
+namespace sardonyx {
+namespace {
+
+CompiledPartInfo describe_part(const CompiledFile& file, const std::string& node) {
+  CompiledPartInfo info;
+  info.node = node;
+  info.file = file.path;
+  ModelBytes image = file.image;
+  if (!file.path.empty()) {
+    const auto mapped = MappedFile::open(file.path);
+    image = {mapped->bytes(), mapped};
+  }
+  const artifact::Facets facets = artifact::read_facets(image.bytes, image.bytes.size());
+  info.format = fmt::format("{}.{}", facets.format_major, facets.format_minor);
+  info.target = facets.target;
+  info.required_isa = facets.required_isa;
+  info.rows = facets.rows;
+  info.verdict = artifact::judge(facets, cpu::offer());
+  if (facets.format_major != artifact::kFormatMajor) return info;
+  for (const artifact::SectionInfo& section : artifact::list_sections(image.bytes)) {
+    info.sections.push_back({section.name, section.offset, section.size_bytes});
+  }
+  info.manifest = artifact::read_manifest(image.bytes);
+  return info;
+}
+
+}  // namespace
+
+std::vector<CompiledPartInfo> describe_compiled(const ModelSource& source) {
+  const ModelBytes model = open_model(source);
+  if (artifact::is_artifact(model.bytes)) return {describe_part({"", model}, "")};
+  std::optional<EpContextModel> found;
+  try {
+    found = find_ep_context(model.bytes);
+  } catch (const Error&) {
+    return {};  // no ONNX file: loading it says what it is
+  }
+  std::vector<CompiledPartInfo> parts;
+  if (!found) return parts;
+  for (const EpContextNode& node : found->nodes) {
+    if (node.source != cpu::kProviderName) continue;
+    parts.push_back(describe_part(locate_compiled(node, source, model, {}), node.name));
+  }
+  return parts;
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,199 @@
+#include "session/compiled_model.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/mapped_file.h"
+#include "cpu/facets.h"
+#include "onnx/model_folder.h"
+#include "onnx/reader.h"
+#include "session/join_parts.h"
+#include "session/model_info.h"
+
+namespace sardonyx {
+namespace {
+
+constexpr const char* kWhat = "compiled part";
+
+std::string label(const EpContextNode& node) {
+  return fmt::format("EPContext node '{}'", node.name);
+}
+
+// The caller may free a model in memory after create: what is kept of it is copied.
+ModelBytes keep(ModelBytes image) {
+  if (image.owner != nullptr) return image;
+  Tensor copy = Tensor::allocate(DataType::kUint8, Shape{static_cast<int64_t>(image.bytes.size())});
+  std::memcpy(copy.data<uint8_t>(), image.bytes.data(), image.bytes.size());
+  const auto owner = std::make_shared<const Tensor>(std::move(copy));
+  return {{static_cast<const std::byte*>(owner->raw()), image.bytes.size()}, owner};
+}
+
+void check_verdict(const artifact::Facets& facets, std::vector<std::string>& warnings) {
+  const Verdict verdict = artifact::judge(facets, cpu::offer());
+  switch (verdict.compatibility) {
+    case Compatibility::kOptimal:
+      return;
+    case Compatibility::kPreferRecompilation:
+      warnings.push_back(
+          fmt::format("the compiled model would be faster if it were compiled "
+                      "again: {}",
+                      verdict.reason));
+      return;
+    case Compatibility::kNotApplicable:
+    case Compatibility::kUnsupported:
+      throw Error(ErrorCode::kFail,
+                  fmt::format("the compiled model cannot run here: {}", verdict.reason));
+  }
+}
+
+artifact::CompiledPart read_part(const CompiledFile& file, const Options& options,
+                                 std::vector<std::string>& warnings) {
+  check_verdict(read_facets(file), warnings);
+  artifact::ReadOptions read_options;
+  read_options.verify_weights = options.verify_compiled;
+  artifact::CompiledPart part =
+      file.path.empty() ? artifact::read_artifact(file.image.bytes, file.image.owner, read_options)
+                        : artifact::read_artifact(file.path, read_options);
+  cpu::check_program(part.program);
+  return part;
+}
+
+CompiledModel to_model(artifact::CompiledPart part) {
+  CompiledModel model;
+  model.program = std::move(part.program);
+  model.inputs = std::move(part.inputs);
+  model.outputs = std::move(part.outputs);
+  model.defaults = std::move(part.defaults);
+  model.metadata = std::move(part.metadata);
+  model.warnings = std::move(part.warnings);
+  model.isa = cpu::target_of(part.facets);
+  model.shapes = std::move(part.shapes);
+  return model;
+}
+
+std::vector<std::string> names_of(const std::vector<ValueInfo>& infos) {
+  std::vector<std::string> names;
+  for (const ValueInfo& info : infos) names.push_back(info.name);
+  return names;
+}
+
+void check_nodes(const EpContextModel& found) {
+  for (const EpContextNode& node : found.nodes) {
+    if (node.source != cpu::kProviderName) {
+      throw Error(ErrorCode::kNotImplemented,
+                  fmt::format("{} was compiled by '{}', which is not here; available: {}. Compile "
+                              "the source model again, or load it instead",
+                              label(node), node.source, cpu::kProviderName));
+    }
+    if (!node.is_main) {
+      throw Error(ErrorCode::kInvalidGraph,
+                  fmt::format("{} has main_context 0; {} writes one context per node", label(node),
+                              cpu::kProviderName));
+    }
+  }
+  if (found.other_nodes != 0 || found.initializers != 0) {
+    throw Error(ErrorCode::kNotImplemented,
+                fmt::format("the model has {} nodes and {} initializers beside its compiled parts; "
+                            "{} compiles whole models only",
+                            found.other_nodes, found.initializers, cpu::kProviderName));
+  }
+}
+
+// What the session shows of a model of several parts is what its ONNX file says.
+void describe(const Model& wrapper, CompiledModel& model) {
+  model.metadata = metadata_of(wrapper);
+  for (size_t i = 0; i < wrapper.graph->inputs().size(); ++i) {
+    model.inputs.push_back(value_info_of(*wrapper.graph, wrapper.graph->inputs()[i]));
+    model.defaults.emplace_back();
+  }
+  for (ValueId id : wrapper.graph->outputs()) {
+    model.outputs.push_back(value_info_of(*wrapper.graph, id));
+  }
+}
+
+}  // namespace
+
+ModelBytes open_model(const ModelSource& source) {
+  if (source.in_memory) return {source.bytes, nullptr};
+  const auto file = MappedFile::open(source.path.string());
+  return {file->bytes(), file};
+}
+
+CompiledFile locate_compiled(const EpContextNode& node, const ModelSource& source,
+                             const ModelBytes& model, const std::filesystem::path& folder) {
+  if (node.is_embedded) return {"", {node.cache_context, model.owner}};
+  const std::string location(reinterpret_cast<const char*>(node.cache_context.data()),
+                             node.cache_context.size());
+  try {
+    if (!source.in_memory) {
+      return {ModelFolder::beside_model(source.path.string()).resolve(location, kWhat), {}};
+    }
+    ModelFolder::check_location(location, kWhat);
+    if (folder.empty()) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("the model is read from memory and its compiled part lies in the file "
+                      "'{}'; give the folder that holds it (external_data_folder), or embed "
+                      "the part",
+                      location));
+    }
+    return {ModelFolder::of(folder.string()).resolve(location, kWhat), {}};
+  } catch (const Error& error) {
+    throw error.with_context(label(node));
+  }
+}
+
+artifact::Facets read_facets(const CompiledFile& file) {
+  if (!file.path.empty()) return artifact::read_facets(file.path);
+  return artifact::read_facets(file.image.bytes, file.image.bytes.size());
+}
+
+std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
+                                                 const Options& options) {
+  const ModelBytes bytes = open_model(source);
+  std::vector<std::string> warnings;
+  std::vector<artifact::CompiledPart> parts;
+  std::optional<EpContextModel> found;
+  if (artifact::is_artifact(bytes.bytes)) {
+    parts.push_back(read_part({"", keep(bytes)}, options, warnings));
+  } else {
+    try {
+      found = find_ep_context(bytes.bytes);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kInvalidProtobuf) return std::nullopt;  // the reader says more
+      throw;
+    }
+    if (!found) return std::nullopt;
+    check_nodes(*found);
+    for (const EpContextNode& node : found->nodes) {
+      CompiledFile file = locate_compiled(node, source, bytes, options.external_data_folder);
+      if (file.path.empty()) file.image = keep(file.image);
+      try {
+        parts.push_back(read_part(file, options, warnings));
+      } catch (const Error& error) {
+        throw error.with_context(label(node));
+      }
+    }
+  }
+  if (!options.free_dimensions.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the model is compiled, its dimensions cannot be fixed any more; give them when it "
+                "is compiled");
+  }
+  const bool is_whole =
+      parts.size() == 1 && (!found || (found->graph_inputs == names_of(parts[0].inputs) &&
+                                       found->graph_outputs == names_of(parts[0].outputs)));
+  CompiledModel model;
+  if (is_whole) {
+    model = to_model(std::move(parts[0]));
+  } else {
+    model = join_parts(*found, std::move(parts));
+    describe(*read_model(bytes.bytes, bytes.owner), model);
+    check_described_types(model);
+  }
+  model.warnings.insert(model.warnings.begin(), warnings.begin(), warnings.end());
+  return model;
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,45 @@
+// The hot road: a compiled model -> Program, without source, passes or packing. Also what a verdict
+// needs of one. Called by Session and the public compile.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "artifact/artifact.h"
+#include "onnx/ep_context.h"
+#include "session/compile_model.h"
+
+namespace sardonyx {
+
+// Bytes of a model and what keeps them alive; null: the caller does, during the call.
+struct ModelBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+// Maps the file. Throws as MappedFile::open.
+ModelBytes open_model(const ModelSource& source);
+
+// Where the compiled part of an EPContext node is.
+struct CompiledFile {
+  std::string path;  // of a file of its own; empty: in `image`
+  ModelBytes image;
+};
+
+// Throws Error(kInvalidGraph) for a location outside the model's folder, kNoSuchFile for a file
+// that is missing, and kInvalidArgument when the model is in memory and `folder` is empty.
+CompiledFile locate_compiled(const EpContextNode& node, const ModelSource& source,
+                             const ModelBytes& model, const std::filesystem::path& folder);
+
+// Facets of the part, from its first page.
+artifact::Facets read_facets(const CompiledFile& file);
+
+// nullopt when the source is no compiled model (or no model at all: reading it says so). Throws
+// Error: kNotImplemented when another provider compiled it, kFail when it cannot run here or is
+// damaged, and what the readers say.
+std::optional<CompiledModel> load_compiled_model(const ModelSource& source, const Options& options);
+
+}  // namespace sardonyx
