@@ -60,6 +60,20 @@ Comparison compare_strings(const Value& actual, const Value& expected) {
                              *other)};
 }
 
+Comparison compare_items(const Value& actual, const Value& expected, const Tolerance& tolerance) {
+  const std::vector<Value> a = actual.items();
+  const std::vector<Value> e = expected.items();
+  if (a.size() != e.size()) {
+    return {false, fmt::format("is {}, expected {}", describe(actual), describe(expected))};
+  }
+  Comparison last = {true, describe(expected)};
+  for (size_t i = 0; i < a.size() && last.is_equal; ++i) {
+    last = compare(a[i], e[i], tolerance);
+    last.summary = fmt::format("item {} of {}: {}", i, a.size(), last.summary);
+  }
+  return last;
+}
+
 }  // namespace
 
 Comparison compare(const Value& actual, const Value& expected, const Tolerance& tolerance) {
@@ -67,6 +81,10 @@ Comparison compare(const Value& actual, const Value& expected, const Tolerance& 
     const bool both = actual.has_value() == expected.has_value();
     return {both, actual.has_value() ? "a value, expected none" : both ? "none" : "no value"};
   }
+  if (actual.kind() != expected.kind()) {
+    return {false, fmt::format("is {}, expected {}", describe(actual), describe(expected))};
+  }
+  if (actual.kind() != ValueKind::kTensor) return compare_items(actual, expected, tolerance);
   if (actual.element_type() != expected.element_type() ||
       !std::ranges::equal(actual.shape(), expected.shape())) {
     return {false, fmt::format("is {}, expected {}", describe(actual), describe(expected))};

@@ -1,6 +1,6 @@
 // Compares a result with what is expected, as NumPy's assert_allclose does: type and shape exactly,
 // |actual - expected| <= atol + rtol * |expected| for each element, NaN equal to NaN; strings and
-// types without plain numbers byte by byte.
+// types without plain numbers byte by byte. Sequences and optionals item by item.
 #pragma once
 
 #include <string>

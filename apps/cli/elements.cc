@@ -173,7 +173,16 @@ void set_from_doubles(Value& value, std::span<const double> elements) {
 }
 
 std::string describe(const Value& value) {
-  return fmt::format("{}[{}]", to_string(value.element_type()), fmt::join(value.shape(), ","));
+  switch (value.kind()) {
+    case ValueKind::kNone:
+      return "empty";
+    case ValueKind::kSequence:
+      return fmt::format("sequence of {}", value.items().size());
+    case ValueKind::kOptional:
+      return value.items().empty() ? "optional that holds nothing" : "optional";
+    default:
+      return fmt::format("{}[{}]", to_string(value.element_type()), fmt::join(value.shape(), ","));
+  }
 }
 
 }  // namespace sardonyx::cli

@@ -24,7 +24,7 @@ std::vector<double> to_doubles(const Value& value);
 // Writes elements, converting to the Value's type; integers are cut off at their range.
 void set_from_doubles(Value& value, std::span<const double> elements);
 
-// "float[1,3,224,224]"
+// "float[1,3,224,224]", "sequence of 3", "optional", "optional that holds nothing", "empty"
 std::string describe(const Value& value);
 
 }  // namespace sardonyx::cli

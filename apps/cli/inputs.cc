@@ -40,12 +40,48 @@ std::string required_names(const Session& session) {
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
+// The tensor of an input: its own, or what a sequence or an optional holds.
+const ValueInfo& innermost(const ValueInfo& info) {
+  return info.item.empty() ? info : innermost(info.item[0]);
+}
+
+Value read_file(const std::string& path, const ValueInfo& tensor, const std::vector<int64_t>& shape,
+                const PictureOptions& picture) {
+  std::string suffix = std::filesystem::path(path).extension().string();
+  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (suffix == ".png" || suffix == ".jpg" || suffix == ".jpeg") {
+    return read_picture(path, tensor.element_type, shape, picture);
+  }
+  return read_tensor(path, tensor.element_type);
+}
+
+// A sequence is one of two such tensors.
+Value random_input(const ValueInfo& info, const std::vector<int64_t>* given_shape, uint64_t seed,
+                   int64_t integers_below) {
+  if (info.kind == ValueKind::kOptional) {
+    return Value::optional(random_input(info.item.at(0), given_shape, seed, integers_below));
+  }
+  if (info.kind == ValueKind::kSequence) {
+    std::vector<Value> items;
+    for (uint64_t i = 0; i < 2; ++i) {
+      items.push_back(random_input(info.item.at(0), given_shape,
+                                   i == 0 ? seed : seed_of_input(seed, i), integers_below));
+    }
+    return Value::sequence(items);
+  }
+  return random_value(info.element_type,
+                      given_shape == nullptr ? default_shape(info) : *given_shape, seed,
+                      integers_below);
+}
+
 }  // namespace
 
 void InputOptions::declare_files(Verb& verb) {
   verb.repeatable("--input", files,
                   "An input from .npy, .pb (TensorProto), .png or .jpg (repeatable); FILE alone "
-                  "for a model with one input",
+                  "for a model with one input. A sequence: files with commas between them, or a "
+                  "folder of 0.npy, 1.npy ...; NAME= is an optional that holds nothing",
                   "NAME=FILE");
   picture.declare(verb);
 }
@@ -107,13 +143,9 @@ size_t find_input(const Session& session, const std::string& name) {
 Value read_input(const std::string& path, const ValueInfo& input, const std::vector<int64_t>& shape,
                  const PictureOptions& picture) {
   try {
-    std::string suffix = std::filesystem::path(path).extension().string();
-    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (suffix == ".png" || suffix == ".jpg" || suffix == ".jpeg") {
-      return read_picture(path, input.element_type, shape, picture);
-    }
-    return read_tensor(path, input.element_type);
+    return read_value(path, input, [&](const std::string& file, const ValueInfo& tensor) {
+      return read_file(file, tensor, shape, picture);
+    });
   } catch (const Error& error) {
     throw CommandError(kExitInput, error.with_context(fmt::format("input '{}'", input.name)));
   }
@@ -132,9 +164,9 @@ std::vector<Value> make_inputs(const Session& session, const InputOptions& optio
     const size_t index = at == std::string::npos ? 0 : find_input(session, text.substr(0, at));
     const std::string path = at == std::string::npos ? text : text.substr(at + 1);
     const auto shape = shapes.find(index);
-    values[index] =
-        read_input(path, infos[index], shape == shapes.end() ? infos[index].shape : shape->second,
-                   options.picture);
+    values[index] = read_input(
+        path, infos[index], shape == shapes.end() ? innermost(infos[index]).shape : shape->second,
+        options.picture);
   }
   for (size_t i = 0; i < infos.size(); ++i) {
     if (values[i].has_value() || infos[i].is_optional) continue;
@@ -143,13 +175,12 @@ std::vector<Value> make_inputs(const Session& session, const InputOptions& optio
                                     infos[i].name, infos[i].type, infos[i].name));
     }
     const auto shape = shapes.find(i);
-    if (shape == shapes.end() && !infos[i].has_shape) {
+    if (shape == shapes.end() && !innermost(infos[i]).has_shape) {
       throw input_error(fmt::format("the model does not say the shape of '{}': give --shape {}=...",
                                     infos[i].name, infos[i].name));
     }
     try {
-      values[i] = random_value(infos[i].element_type,
-                               shape == shapes.end() ? default_shape(infos[i]) : shape->second,
+      values[i] = random_input(infos[i], shape == shapes.end() ? nullptr : &shape->second,
                                seed_of_input(options.seed, i), options.integers_below);
     } catch (const Error& error) {
       throw CommandError(kExitInput, error.with_context(fmt::format("input '{}'", infos[i].name)));

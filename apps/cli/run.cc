@@ -21,7 +21,8 @@ namespace {
 constexpr const char* kFooter = R"(
 Runs once with --input and --random, or, with --input-list, many times in one session. A list is
   {"runs": [{"inputs": {"x": "a.npy", "mask": "m.npy"}, "output_dir": "out/a"}, ...]}
-with paths relative to the list. An output's file is its name, with any character but letters,
+with paths relative to the list. A sequence is a folder of 0.npy, 1.npy and so on, also as an output;
+in a list it may be ["a.npy", "b.npy"], and null an optional that holds nothing. An output's file is its name, with any character but letters,
 digits, '.', '-' and '_' replaced by '_'.
 
 A picture becomes [1,3,H,W] (or [1,H,W,3]; grey for one channel), resized to the input's height and
@@ -52,12 +53,7 @@ std::string file_name_of(const std::string& output) {
 
 void write_outputs(const std::filesystem::path& folder, const Session& session,
                    const std::vector<Value>& outputs) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    throw Error(ErrorCode::kFail,
-                fmt::format("cannot make folder {}: {}", folder.string(), error.message()));
-  }
+  make_folder(folder);
   std::set<std::string> used;
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::string name = file_name_of(session.outputs()[i].name);
@@ -65,35 +61,43 @@ void write_outputs(const std::filesystem::path& folder, const Session& session,
       name += fmt::format(".{}", i);
       used.insert(name);
     }
-    if (outputs[i].has_value()) write_tensor(folder, name, outputs[i]);
+    if (outputs[i].has_value()) write_value(folder, name, outputs[i]);
+  }
+}
+
+void print_numbers(const Value& tensor) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  double sum = 0;
+  size_t odd = 0;
+  for (const double x : to_doubles(tensor)) {
+    if (!std::isfinite(x)) ++odd;
+    least = std::min(least, x);
+    most = std::max(most, x);
+    sum += x;
+  }
+  fmt::print("  min {:.6g}  max {:.6g}  mean {:.6g}", least, most,
+             sum / static_cast<double>(tensor.size()));
+  if (odd > 0) fmt::print("  ({} not finite)", odd);
+}
+
+// One line, and one for each tensor of a sequence.
+void print_value(const std::string& name, const Value& value) {
+  fmt::print("{}: {}", name, describe(value));
+  if (value.kind() == ValueKind::kTensor && has_doubles(value.element_type()) && value.size() > 0) {
+    print_numbers(value);
+  }
+  fmt::print("\n");
+  if (value.kind() != ValueKind::kSequence && value.kind() != ValueKind::kOptional) return;
+  const std::vector<Value> items = value.items();
+  for (size_t i = 0; i < items.size(); ++i) {
+    print_value(value.kind() == ValueKind::kOptional ? name : fmt::format("{}[{}]", name, i),
+                items[i]);
   }
 }
 
 void print_summary(const Session& session, const std::vector<Value>& outputs) {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    fmt::print("{}: ", session.outputs()[i].name);
-    if (!outputs[i].has_value()) {
-      fmt::print("empty\n");
-      continue;
-    }
-    fmt::print("{}", describe(outputs[i]));
-    if (has_doubles(outputs[i].element_type()) && outputs[i].size() > 0) {
-      double least = std::numeric_limits<double>::infinity();
-      double most = -least;
-      double sum = 0;
-      size_t odd = 0;
-      for (const double x : to_doubles(outputs[i])) {
-        if (!std::isfinite(x)) ++odd;
-        least = std::min(least, x);
-        most = std::max(most, x);
-        sum += x;
-      }
-      fmt::print("  min {:.6g}  max {:.6g}  mean {:.6g}", least, most,
-                 sum / static_cast<double>(outputs[i].size()));
-      if (odd > 0) fmt::print("  ({} not finite)", odd);
-    }
-    fmt::print("\n");
-  }
+  for (size_t i = 0; i < outputs.size(); ++i) print_value(session.outputs()[i].name, outputs[i]);
 }
 
 // Runs of --input-list.
@@ -101,6 +105,17 @@ struct ListedRun {
   std::map<std::string, std::string> inputs;  // name -> path
   std::filesystem::path output_folder;
 };
+
+// The text of --input for a file, a list of files, or null: nothing.
+std::string join_paths(const std::filesystem::path& folder, const nlohmann::json& files) {
+  if (files.is_null()) return "";
+  if (!files.is_array()) return (folder / files.get<std::string>()).string();
+  std::string text;
+  for (const nlohmann::json& file : files) {
+    text += (text.empty() ? "" : ",") + (folder / file.get<std::string>()).string();
+  }
+  return text;
+}
 
 std::vector<ListedRun> read_list(const std::filesystem::path& path) {
   std::ifstream in(path);
@@ -115,7 +130,7 @@ std::vector<ListedRun> read_list(const std::filesystem::path& path) {
     for (const nlohmann::json& entry : list.at("runs")) {
       ListedRun& run = runs.emplace_back();
       for (const auto& [name, file] : entry.at("inputs").items()) {
-        run.inputs[name] = (folder / file.get<std::string>()).string();
+        run.inputs[name] = join_paths(folder, file);
       }
       const std::string output = entry.value("output_dir", "");
       if (!output.empty()) run.output_folder = folder / output;

@@ -59,7 +59,10 @@ std::vector<Value> read_numbered(const fs::path& set, const char* kind,
   std::vector<Value> values(infos.size());
   for (size_t i = 0; i < infos.size(); ++i) {
     const fs::path file = set / fmt::format("{}_{}.pb", kind, i);
-    if (fs::exists(file)) values[i] = read_tensor(file, infos[i].element_type);
+    if (!fs::exists(file)) continue;
+    values[i] = read_value(file, infos[i], [](const std::string& path, const ValueInfo& info) {
+      return read_tensor(path, info.element_type);
+    });
   }
   return values;
 }

@@ -33,6 +33,12 @@ void bind_step(const Program& program, const Node& node, Isa isa, BoundStep& ste
   for (int32_t buffer : step.outputs) {
     output_types.push_back(buffer < 0 ? nullptr : &program.buffers[buffer].type);
   }
+  step.gives_outputs = step.op->has(kControlFlow);
+  for (const auto* types : {&input_types, &output_types}) {
+    for (const ValueType* type : *types) {
+      if (type != nullptr && type->holds_values()) step.gives_outputs = true;
+    }
+  }
   step.kernel = step.op->prepare({node, input_types, constants, output_types, isa});
   if (!step.kernel) {
     throw Error(ErrorCode::kNotImplemented, fmt::format("no kernel for {}", describe(node)));

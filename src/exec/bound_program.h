@@ -14,6 +14,9 @@ namespace sardonyx {
 struct BoundStep {
   const OpDef* op = nullptr;
   std::unique_ptr<Kernel> kernel;
+  // Control flow, or an input or output is a sequence or optional: the kernel gives its outputs,
+  // whole tensors, and is run without infer and resolve.
+  bool gives_outputs = false;
   std::vector<int32_t> inputs;   // buffer or -1; what subgraphs capture comes last
   std::vector<int32_t> outputs;  // buffer or -1
 };

@@ -2,9 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sardonyx/error.h"
 
 namespace sardonyx {
+
+bool is_of_type(const Tensor& tensor, const ValueType& type) {
+  switch (type.kind) {
+    case ValueType::Kind::kUnknown:
+      return tensor.is_defined() && !holds_values(tensor.type());
+    case ValueType::Kind::kTensor:
+      return tensor.is_defined() && !holds_values(tensor.type()) &&
+             (tensor.type() == type.element || type.element == DataType::kUndefined);
+    case ValueType::Kind::kSequence:
+    case ValueType::Kind::kOptional: {
+      const bool is_sequence = type.kind == ValueType::Kind::kSequence;
+      if (tensor.type() != (is_sequence ? kSequenceType : kOptionalType)) return false;
+      if (!type.inner) return true;
+      const std::span<const Tensor> items = tensor.values<Tensor>();
+      return std::all_of(items.begin(), items.end(),
+                         [&](const Tensor& item) { return is_of_type(item, *type.inner); });
+    }
+    default:
+      return false;
+  }
+}
 
 std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,
                                  std::span<const TensorView* const> inputs,

@@ -1,4 +1,5 @@
-// One step by itself: its output shapes from concrete inputs, and its run on the calling thread.
+// One step by itself: its output shapes from concrete inputs, its run on the calling thread, and
+// whether a value is what the model says.
 // Used when a signature is resolved and by steps whose shapes are only known while running.
 #pragma once
 
@@ -14,6 +15,10 @@ namespace sardonyx {
 // read.
 bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
                 const std::vector<bool>& known, std::span<TensorView* const> outputs);
+
+// Has the tensor the kind and element type that `type` says? A type that is not known takes any
+// tensor, but no sequence and no optional.
+bool is_of_type(const Tensor& tensor, const ValueType& type);
 
 // Runs a prepared kernel on the calling thread into fresh tensors of the outputs' types and shapes;
 // undefined where an output is absent. Throws Error.

@@ -13,6 +13,12 @@ namespace {
 // A Run estimated below this stays on the calling thread: waking a worker would cost more.
 constexpr double kSmallestTeamNanoseconds = 50000.0;
 
+// Are type and shape of the buffer known before the Run?
+bool is_known_ahead(const Signature& signature, int32_t buffer) {
+  return signature.places[buffer].kind != Place::Kind::kDynamic &&
+         !holds_values(signature.views[buffer].type);
+}
+
 }  // namespace
 
 Executor::Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
@@ -46,7 +52,7 @@ std::shared_ptr<const Signature> Executor::signature_for(std::span<const Tensor>
 void Executor::check_memory(const Signature& signature) const {
   int64_t output_bytes = 0;
   for (int32_t buffer : bound_->program.outputs) {
-    if (signature.places[buffer].kind == Place::Kind::kDynamic) continue;
+    if (!is_known_ahead(signature, buffer)) continue;
     output_bytes += signature.views[buffer].size_bytes();
   }
   if (signature.arena.size_bytes + output_bytes <= options_.memory_limit_bytes) return;
@@ -84,8 +90,7 @@ void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
 
   for (size_t o = 0; o < outputs.size(); ++o) {
     const TensorView& view = signature->views[bound_->program.outputs[o]];
-    const Place::Kind kind = signature->places[bound_->program.outputs[o]].kind;
-    if (kind == Place::Kind::kDynamic) continue;
+    if (!is_known_ahead(*signature, bound_->program.outputs[o])) continue;
     if (!outputs[o].is_defined()) {
       outputs[o] = outputs_.allocate(view.type, view.shape);
     } else if (outputs[o].type() != view.type || !(outputs[o].shape() == view.shape)) {

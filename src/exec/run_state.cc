@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include "exec/evaluate.h"
@@ -20,23 +19,12 @@ int64_t round_up(int64_t bytes) {
   return (bytes + align - 1) / align * align;
 }
 
-void copy_elements(const TensorView& from, void* to) {
-  if (from.type == DataType::kString) {
-    std::copy_n(from.as<std::string>(), from.size(), static_cast<std::string*>(to));
-  } else if (from.size() != 0) {
-    std::memcpy(to, from.data, static_cast<size_t>(from.size_bytes()));
-  }
-}
-
 // What reads the buffer is bound to its type, whatever a subgraph makes of it.
 Status check_type(const ProgramBuffer& buffer, const Tensor& tensor) {
-  const ValueType& type = buffer.type;
-  if (!type.is_tensor() || type.element == DataType::kUndefined || type.element == tensor.type()) {
-    return Status::ok();
-  }
+  if (is_of_type(tensor, buffer.type)) return Status::ok();
   return Status(ErrorCode::kInvalidGraph,
                 fmt::format("'{}' is {}{}, the graph says {}", buffer.name, name_of(tensor.type()),
-                            to_string(tensor.shape()), name_of(type.element)));
+                            to_string(tensor.shape()), type_string(buffer.type)));
 }
 
 }  // namespace
@@ -105,7 +93,9 @@ Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                      const StepObserver* observer) {
   cancel_ = cancel;
   for (const Patch& patch : input_patches_) {
-    views_[patch.buffer].data = const_cast<void*>(inputs[patch.index].raw());
+    const Tensor& input = inputs[patch.index];
+    views_[patch.buffer].data = const_cast<void*>(input.raw());
+    if (holds_values(input.type())) views_[patch.buffer].shape = input.shape();
   }
   for (const Patch& patch : output_patches_) {
     views_[patch.buffer].data = outputs[patch.index].raw();
@@ -148,7 +138,7 @@ void RunState::copy_outputs(std::span<Tensor> outputs) {
                               name_of(from.type), to_string(from.shape), name_of(to.type()),
                               to_string(to.shape())));
     }
-    copy_elements(from, to.raw());
+    copy_contents(from.type, from.data, to.raw(), from.size());
   }
   for (Tensor& tensor : dynamic_) {
     if (tensor.is_defined()) tensor = Tensor();
@@ -223,7 +213,7 @@ Status RunState::give_output(void* self_pointer, size_t output, Tensor tensor) {
   return Status::ok();
 }
 
-// Gives a control-flow kernel the subgraphs of its step.
+// Gives a control-flow kernel the subgraphs of its step; other steps have none.
 class RunState::Subgraphs final : public SubgraphRunner {
  public:
   Subgraphs(RunState& state, int32_t step, ThreadPool::Team& team)
@@ -242,9 +232,21 @@ class RunState::Subgraphs final : public SubgraphRunner {
         const TensorView& view = state_.views_[captured];
         operands.push_back(Tensor::view(view.type, view.shape, view.data));
       }
-      const Program& program = state_.nested_[i]->bound().program;
-      for (size_t k = 0; k < inputs.size(); ++k) {
-        SDX_RETURN_IF_FAILED(check_type(program.buffers[program.inputs[k]], inputs[k]));
+      const Program& body = subs[i].body->program;
+      if (operands.size() != body.inputs.size() || outputs.size() != body.outputs.size()) {
+        return Status(
+            ErrorCode::kInvalidArgument,
+            fmt::format("{} takes {} inputs and has {} outputs, got {} and {}", attribute,
+                        body.inputs.size(), body.outputs.size(), operands.size(), outputs.size()));
+      }
+      for (size_t k = 0; k < operands.size(); ++k) {
+        const ProgramBuffer& formal = body.buffers[body.inputs[k]];
+        if (formal.type.kind == ValueType::Kind::kOptional && operands[k].type() != kOptionalType) {
+          // A Loop may start with an optional and carry on with what one holds.
+          const Tensor held = operands[k].owner() ? operands[k] : operands[k].clone();
+          operands[k] = tensor_of_values(kOptionalType, {&held, 1});
+        }
+        SDX_RETURN_IF_FAILED(check_type(formal, operands[k]));
       }
       try {
         state_.nested_[i]->run(operands, outputs, state_.cancel_, nullptr, &team_);
@@ -264,7 +266,7 @@ class RunState::Subgraphs final : public SubgraphRunner {
   ThreadPool::Team& team_;
 };
 
-Status RunState::run_control_flow(const ResolvedStep& step, ThreadPool::Team& team) {
+Status RunState::run_giving_step(const ResolvedStep& step, ThreadPool::Team& team) {
   const BoundStep& bound = bound_.steps[step.step];
   allocating_ = &bound;
   Subgraphs subgraphs(*this, step.step, team);
@@ -288,7 +290,7 @@ Status RunState::run_control_flow(const ResolvedStep& step, ThreadPool::Team& te
 
 Status RunState::run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& team) {
   const BoundStep& bound = bound_.steps[step.step];
-  if (bound.op->has(kControlFlow)) return run_control_flow(step, team);
+  if (bound.gives_outputs) return run_giving_step(step, team);
   const Node& node = bound_.program.steps[step.step];
   const StepViews& views = steps_[step.step];
   try {

@@ -64,7 +64,7 @@ class RunState {
   Status run_phases(const ResolvedStep& step, const StepPlan& plan, std::byte* scratch,
                     std::byte* chunk_scratch, ThreadPool::Team& team);
   static void run_chunk(void* job, int chunk);
-  Status run_control_flow(const ResolvedStep& step, ThreadPool::Team& team);
+  Status run_giving_step(const ResolvedStep& step, ThreadPool::Team& team);
   static Status allocate_output(void* self, size_t output, const Shape& shape);
   static Status give_output(void* self, size_t output, Tensor tensor);
   void copy_outputs(std::span<Tensor> outputs);

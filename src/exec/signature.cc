@@ -86,7 +86,8 @@ class Resolver {
         // Steps still read the caller's memory, which holds the same values.
       }
       signature_->views[b].type = input.type();
-      signature_->views[b].shape = input.shape();
+      dynamic_[b] = holds_values(input.type());
+      if (!dynamic_[b]) signature_->views[b].shape = input.shape();
       signature_->places[b] = {Place::Kind::kInput, static_cast<int32_t>(i), 0, nullptr};
       new_class(b, -1, true);
     }
@@ -135,8 +136,7 @@ class Resolver {
     for (int32_t b : step.outputs) outputs.push_back(b < 0 ? &unused : &signature_->views[b]);
 
     const bool resolved = !any_dynamic && values_known && !step.op->has(kDataDependentShape) &&
-                          !step.op->has(kControlFlow) &&
-                          infer_step(node, *step.op, inputs, known, outputs);
+                          !step.gives_outputs && infer_step(node, *step.op, inputs, known, outputs);
     if (!resolved) {
       ResolvedStep dynamic;
       dynamic.step = s;
@@ -340,6 +340,8 @@ SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs)
   SignatureKey key;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = inputs[i];
+    // How many elements it has, and their shapes, are known while running only.
+    if (holds_values(input.type())) continue;
     key.push_back(static_cast<int64_t>(input.shape().size()));
     for (int64_t dim : input.shape()) key.push_back(dim);
     if (is_key_value(bound, bound.program.inputs[i], input)) {

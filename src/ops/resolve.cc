@@ -78,6 +78,10 @@ bool is_known_early(const OpDef& op) {
 ValueType merge_types(const ValueType& inferred, const ValueType& declared) {
   using Kind = ValueType::Kind;
   if (inferred.kind == Kind::kUnknown) return declared;
+  if (inferred.holds_values() && inferred.kind == declared.kind && declared.inner &&
+      (!inferred.inner || inferred.inner->kind == Kind::kUnknown)) {
+    return declared;
+  }
   if (inferred.kind != Kind::kTensor || declared.kind != Kind::kTensor) return inferred;
   ValueType merged = inferred;
   if (merged.element == DataType::kUndefined) merged.element = declared.element;

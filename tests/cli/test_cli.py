@@ -228,6 +228,105 @@ class TestRun(CommandTest):
             self.run_command("run", model, "--input-list", self.path("bad.json"), code=4)
 
 
+class TestSequences(CommandTest):
+    def setUp(self):
+        super().setUp()
+        tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
+        sequence = helper.make_sequence_type_proto(tensor)
+        self.kinds = {"t": helper.make_tensor_type_proto(TensorProto.FLOAT, ["n"]), "s": sequence, "o": helper.make_optional_type_proto(tensor),
+                      "os": helper.make_optional_type_proto(sequence)}
+        self.items = [np.float32([1, 2]), np.array(3, np.float32), np.zeros((0, 2), np.float32)]
+        self.files = [self.path(f"in{i}.npy") for i in range(len(self.items))]
+        for file, item in zip(self.files, self.items):
+            np.save(file, item)
+
+    def copy_model(self, kind):
+        path = self.path(f"{kind}.onnx")
+        save_model(path, [helper.make_node("Identity", ["x"], ["y"])], [helper.make_value_info("x", self.kinds[kind])],
+                   [helper.make_value_info("y", self.kinds[kind])])
+        return path
+
+    def copy(self, kind, text, *words, code=0):
+        """The standard output, and what lies at y in the output folder: arrays of a folder, an array, or None."""
+        out = self.path("out")
+        done = self.run_command("run", self.copy_model(kind), "--input", text, "--output-dir", out, *words, code=code)
+        folder, file = os.path.join(out, "y"), os.path.join(out, "y.npy")
+        if os.path.isdir(folder):
+            names = sorted(os.listdir(folder))
+            self.assertEqual(names, [f"{i}.npy" for i in range(len(names))])
+            return done, [np.load(os.path.join(folder, name)) for name in names]
+        return done, np.load(file) if os.path.exists(file) else None
+
+    def assert_equal(self, actual, expected):
+        self.assertEqual(len(actual), len(expected))
+        for a, e in zip(actual, expected):
+            np.testing.assert_array_equal(a, e)
+
+    def test_list_of_files(self):
+        done, values = self.copy("s", "x=" + ",".join(self.files))
+        self.assert_equal(values, self.items)
+        self.assertIn("y: sequence of 3\ny[0]: float[2]  min 1  max 2  mean 1.5\ny[1]: float[]", done.stdout)
+        # Shorter: what the longer one left is gone.
+        self.assert_equal(self.copy("s", self.files[1])[1], self.items[1:2])
+        self.assert_equal(self.copy("s", "x=")[1], [])
+
+    def test_folder(self):
+        os.mkdir(self.path("f"))
+        for i in range(12):
+            np.save(self.path(f"f/{i}.npy"), np.float32([i]))
+        os.remove(self.path("f/4.npy"))
+        with open(self.path("f/4.pb"), "wb") as out:
+            out.write(numpy_helper.from_array(np.float32([4])).SerializeToString())
+        self.run_command("run", self.copy_model("s"), "--input", "x=" + self.path("f"), "--output-dir", self.path("o"))
+        for i in range(12):
+            np.testing.assert_array_equal(np.load(self.path(f"o/y/{i}.npy")), [i])
+        os.remove(self.path("f/4.pb"))
+        done = self.copy("s", "x=" + self.path("f"), code=4)[0]
+        self.assertIn("holds 11 files, but neither 4.npy nor 4.pb", done.stderr)
+
+    def test_optionals(self):
+        done, value = self.copy("o", "x=")
+        self.assertIsNone(value)
+        self.assertEqual(done.stdout, "y: optional that holds nothing\n")
+        self.assert_equal(self.copy("os", "x=" + ",".join(self.files))[1], self.items)
+        done, value = self.copy("t", "x=" + self.files[0])
+        done = self.run_command("run", self.copy_model("o"), "--input", self.files[0], "--output-dir", self.path("q"))
+        self.assertEqual(done.stdout, "y: optional\ny: float[2]  min 1  max 2  mean 1.5\n")
+        np.testing.assert_array_equal(np.load(self.path("q/y.npy")), self.items[0])
+
+    def test_protos(self):
+        for kind, proto, expected in (("s", numpy_helper.from_list(self.items), self.items),
+                                      ("os", numpy_helper.from_optional(self.items), self.items)):
+            with open(self.path("v.pb"), "wb") as out:
+                out.write(proto.SerializeToString())
+            self.assert_equal(self.copy(kind, self.path("v.pb"))[1], expected)
+
+    def test_input_list(self):
+        runs = [{"inputs": {"x": value}, "output_dir": f"out{i}"}
+                for i, value in enumerate((["in1.npy", "in0.npy"], None, "in0.npy"))]
+        with open(self.path("list.json"), "w") as out:
+            json.dump({"runs": runs}, out)
+        self.run_command("run", self.copy_model("s"), "--input-list", self.path("list.json"))
+        for i, count in enumerate((2, 0, 1)):
+            self.assertEqual(len(os.listdir(self.path(f"out{i}/y"))), count)
+        np.testing.assert_array_equal(np.load(self.path("out0/y/1.npy")), self.items[0])
+
+    def test_random(self):
+        text = self.run_command("run", self.copy_model("s"), "--random", "--shape", "x=2x3").stdout
+        self.assertRegex(text, r"^y: sequence of 2\ny\[0\]: float\[2,3\] .*\ny\[1\]: float\[2,3\]")
+        self.assertEqual(len(set(line.split(": ")[1] for line in text.splitlines())), 3)
+        self.run_command("run", self.copy_model("s"), "--random", code=4)
+
+    def test_wrong_kinds(self):
+        np.save(self.path("int.npy"), np.int64([1]))
+        done = self.copy("s", "x=" + self.files[0] + "," + self.path("int.npy"), code=4)[0]
+        self.assertIn("input 'x': Value::sequence: item 1 is int64[1], expected float as item 0", done.stderr)
+        done = self.copy("s", "x=" + self.path("int.npy"), code=4)[0]
+        self.assertIn("input 'x': got seq(int64) of 1, expected seq(float)", done.stderr)
+        self.copy("t", "x=" + ",".join(self.files), code=4)
+        self.copy("s", "x=/none.npy", code=4)
+
+
 class TestPictures(CommandTest):
     def picture_model(self, shape, kind=TensorProto.FLOAT):
         path = self.path("picture.onnx")

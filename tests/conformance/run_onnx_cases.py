@@ -27,7 +27,6 @@ DATA = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
 MODEL_SECTIONS = ("simple", "pytorch-converted", "pytorch-operator")
 
 # Name pattern -> why the runtime's answer differs.
-NO_SEQUENCES = "values that are not tensors do not exist in the runtime yet"
 # Shown with onnx.reference: its Softmax computing in float and rounding once gives our numbers to the last bit.
 NARROW_SOFTMAX = ("the reference rounds a 16-bit Softmax after every elementary step; the runtime computes in float "
                   "and rounds once, which is nearer to the exact value")
@@ -39,8 +38,6 @@ EXPECTED_DIFFERENCES = {
     "test_attention_4d_causal_padded_kv_bf16_expanded": NARROW_SOFTMAX,
     "test_attention_4d_padded_kv_bf16_expanded": NARROW_SOFTMAX,
     "test_bernoulli*_expanded": verify_cases.RANDOM,
-    "test_identity_opt": NO_SEQUENCES,
-    "test_identity_sequence": NO_SEQUENCES,
 }
 
 

@@ -1,9 +1,8 @@
 // Loop: runs its body up to M times while the condition holds, carrying values from one trip to the
 // next and stacking the others along a new first axis.
-#include <cstring>
-
 #include "ops/control/subgraph.h"
 #include "ops/op.h"
+#include "ops/shape/axis_parts.h"
 
 namespace sardonyx {
 namespace {
@@ -68,9 +67,7 @@ void infer(InferContext& context) {
     // A carried value keeps its type; its shape may change from trip to trip.
     if (!context.has_input(2 + i))
       context.fail("carried value " + std::to_string(i) + " is absent");
-    ValueType type = context.input_type(2 + i);
-    type.shape = std::nullopt;
-    inputs.push_back(std::move(type));
+    inputs.push_back(context.input_type(2 + i).without_shapes());
   }
   if (body->inputs().size() != inputs.size()) {
     context.fail("the body has " + std::to_string(body->inputs().size()) + " inputs, expected " +
@@ -84,12 +81,12 @@ void infer(InferContext& context) {
   require_one_type(context, "the condition that the body returns",
                    ValueType::tensor(DataType::kBool), results[0]);
   for (size_t i = 0; i < carried; ++i) {
-    require_one_type(context, "carried value " + std::to_string(i), inputs[2 + i], results[1 + i]);
+    check_carried(context, i, inputs[2 + i], results[1 + i]);
   }
   for (size_t i = 0; i < context.output_count(); ++i) {
     ValueType type = results[i + 1];
     if (i < carried) {
-      type.shape = std::nullopt;
+      type = type.without_shapes();
     } else if (type.is_tensor() && type.shape) {
       Dims dims = {Dim()};
       for (const Dim& dim : *type.shape) dims.push_back(dim);
@@ -104,26 +101,18 @@ Status stack(const std::vector<Tensor>& pieces, Tensor& stacked) {
   const Tensor& first = pieces.front();
   Shape shape = {static_cast<int64_t>(pieces.size())};
   for (int64_t dim : first.shape()) shape.push_back(dim);
-  if (is_sub_byte(first.type()) && first.size() * bits_of(first.type()) % 8 != 0) {
-    return Status(ErrorCode::kNotImplemented,
-                  "stacking parts of bytes of " + std::string(name_of(first.type())));
-  }
-  stacked = Tensor::allocate(first.type(), shape);
+  stacked = allocate_whole(first.type(), shape);
   for (size_t i = 0; i < pieces.size(); ++i) {
-    const Tensor& piece = pieces[i];
-    if (!(piece.shape() == first.shape())) {
+    if (pieces[i].type() != first.type()) {
+      return Status(ErrorCode::kInvalidArgument, "a stacked output changes its type");
+    }
+    if (!(pieces[i].shape() == first.shape())) {
       return Status(ErrorCode::kInvalidArgument, "a stacked output has the shape " +
                                                      to_string(first.shape()) + " in trip 0 and " +
-                                                     to_string(piece.shape()) + " in trip " +
+                                                     to_string(pieces[i].shape()) + " in trip " +
                                                      std::to_string(i));
     }
-    if (piece.type() == DataType::kString) {
-      std::copy_n(piece.data<std::string>(), piece.size(),
-                  stacked.data<std::string>() + static_cast<int64_t>(i) * piece.size());
-    } else if (piece.size() != 0) {
-      std::memcpy(stacked.data<std::byte>() + static_cast<int64_t>(i) * piece.size_bytes(),
-                  piece.raw(), static_cast<size_t>(piece.size_bytes()));
-    }
+    put_part(pieces[i], stacked, 0, static_cast<int64_t>(i), 1);
   }
   return Status::ok();
 }
@@ -157,8 +146,7 @@ class LoopKernel final : public Kernel {
     inputs[0] = Tensor::view(DataType::kInt64, {}, &trip);
     inputs[1] = Tensor::view(DataType::kBool, {}, &condition);
     for (size_t i = 0; i < carried_; ++i) {
-      const TensorView& view = context.input(2 + i);
-      inputs[2 + i] = Tensor::view(view.type, view.shape, view.data);
+      inputs[2 + i] = context.input_tensor(2 + i);
     }
     const size_t stacked_count = context.outputs.size() - carried_;
     std::vector<std::vector<Tensor>> pieces(stacked_count);
@@ -182,7 +170,7 @@ class LoopKernel final : public Kernel {
     for (size_t i = 0; i < carried_; ++i) {
       if (!context.is_wanted(i)) continue;
       // What never went through the body is still the caller's memory.
-      Tensor last = trip == 0 ? inputs[2 + i].clone() : inputs[2 + i];
+      Tensor last = trip == 0 ? keep(inputs[2 + i]) : inputs[2 + i];
       SDX_RETURN_IF_FAILED(context.give_output(i, std::move(last)));
     }
     for (size_t i = 0; i < stacked_count; ++i) {
@@ -214,8 +202,11 @@ class LoopKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
-  for (const ValueType* type : context.output_types) {
-    if (type != nullptr && !type->is_tensor()) context.unsupported("outputs that are tensors");
+  for (size_t i = carried_count(context.input_count()); i < context.output_types.size(); ++i) {
+    const ValueType* type = context.output_types[i];
+    if (type != nullptr && type->holds_values()) {
+      context.unsupported("tensors as outputs that are stacked");
+    }
   }
   return std::make_unique<LoopKernel>(context);
 }

@@ -27,8 +27,19 @@ inline void require_one_type(const InferContext& context, const std::string& wha
   context.fail(what + " is " + first + " and " + second + ", expected one type");
 }
 
+// The value of a borrowed tensor with memory of its own; sequences and optionals share elements.
+inline Tensor keep(const Tensor& borrowed) {
+  if (!holds_values(borrowed.type())) return borrowed.clone();
+  return tensor_of_values(borrowed.type(), borrowed.values<Tensor>());
+}
+
 // What a value may be that is one or the other: dimensions that differ are unknown.
 inline ValueType either(const ValueType& a, const ValueType& b) {
+  if (a.holds_values() && a.kind == b.kind && a.inner && b.inner) {
+    ValueType inner = either(*a.inner, *b.inner);
+    return a.kind == ValueType::Kind::kSequence ? ValueType::sequence(std::move(inner))
+                                                : ValueType::optional(std::move(inner));
+  }
   if (!a.is_tensor() || !b.is_tensor() || a.element != b.element) {
     return a.kind == b.kind && a.element == b.element ? a : ValueType();
   }
@@ -40,6 +51,14 @@ inline ValueType either(const ValueType& a, const ValueType& b) {
     dims.push_back(proven_equal((*a.shape)[i], (*b.shape)[i]) ? (*a.shape)[i] : Dim());
   }
   return ValueType::tensor(a.element, std::move(dims));
+}
+
+// A value carried from trip to trip keeps its type; an optional may become what it holds.
+inline void check_carried(const InferContext& context, size_t i, const ValueType& before,
+                          const ValueType& after) {
+  const bool was_optional = before.kind == ValueType::Kind::kOptional && before.inner;
+  if (was_optional && type_string(*before.inner) == type_string(after)) return;
+  require_one_type(context, "carried value " + std::to_string(i), before, after);
 }
 
 }  // namespace sardonyx

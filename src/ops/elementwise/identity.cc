@@ -1,6 +1,4 @@
-#include <algorithm>
-#include <cstring>
-
+#include "ops/control/subgraph.h"
 #include "ops/op.h"
 
 namespace sardonyx {
@@ -28,20 +26,23 @@ class IdentityKernel final : public Kernel {
   Status run(const RunContext& context) const override {
     const TensorView& in = context.input(0);
     const TensorView& out = context.output(0);
-    if (in.data == out.data) return Status::ok();
-    if (in.type == DataType::kString) {
-      std::copy_n(in.as<std::string>(), in.size(), out.as<std::string>());
-    } else if (in.size() != 0) {
-      std::memcpy(out.data, in.data, static_cast<size_t>(in.size_bytes()));
-    }
+    if (in.data != out.data) copy_contents(in.type, in.data, out.data, in.size());
     return Status::ok();
   }
 };
 
-std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
-  if (context.has_input(0) && !context.input_types[0]->is_tensor()) {
-    context.unsupported("tensors");
+// A sequence or an optional: its elements are shared.
+class ValueKernel final : public Kernel {
+ public:
+  Status run(const RunContext& context) const override {
+    return context.give_output(0, keep(context.input_tensor(0)));
   }
+};
+
+std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
+  if (!context.has_input(0)) context.unsupported("one input");
+  if (context.input_types[0]->holds_values()) return std::make_unique<ValueKernel>();
+  if (!context.input_types[0]->is_tensor()) context.unsupported("tensors, sequences, optionals");
   return std::make_unique<IdentityKernel>();
 }
 
