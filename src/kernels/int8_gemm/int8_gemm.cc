@@ -239,13 +239,13 @@ HWY_INLINE void store_rounded(hn::Vec<DF> value, float low, float high, int32_t 
 }
 
 template <Int8Output kOutput>
-HWY_INLINE void finish_row(const Int8GemmArgs& args, const Columns& columns, const Int8Row& row,
-                           const int32_t* sums, std::byte* c) {
+HWY_INLINE void finish_row(const Columns& columns, const Int8Row& row, const int32_t* sums,
+                           std::byte* c) {
   const D32 d32;
   const DF d;
   const V32 zero = hn::Set(d32, row.zero), sum = hn::Set(d32, row.sum);
   const V32 bias = hn::Set(d32, row.bias);
-  const auto row_scale = hn::Set(d, row.scale), divisor = hn::Set(d, args.out_scale);
+  const auto row_scale = hn::Set(d, row.scale);
   constexpr float kLow = kOutput == Int8Output::kInt8 ? -128 : 0;
   const float low = kLow - static_cast<float>(row.out_zero);
   const float high = kLow + 255.0f - static_cast<float>(row.out_zero);
@@ -266,24 +266,23 @@ HWY_INLINE void finish_row(const Int8GemmArgs& args, const Columns& columns, con
       store_n(value, d, reinterpret_cast<float*>(c) + j, left);
       continue;
     }
-    value = hn::Div(value, divisor);
     using T = std::conditional_t<kOutput == Int8Output::kInt8, int8_t, uint8_t>;
     store_rounded<hn::Rebind<T, D32>>(value, low, high, row.out_zero, c + j, left);
   }
 }
 
 template <Int8Output kOutput>
-HWY_NOINLINE void finish(const Int8GemmArgs& args, const Columns& columns, const Int8Row* rows,
-                         size_t count, const int32_t* sums, std::byte* c, int64_t row_bytes) {
+HWY_NOINLINE void finish(const Columns& columns, const Int8Row* rows, size_t count,
+                         const int32_t* sums, std::byte* c, int64_t row_bytes) {
   for (size_t r = 0; r < count; ++r) {
-    finish_row<kOutput>(args, columns, rows[r], sums, c);
+    finish_row<kOutput>(columns, rows[r], sums, c);
     sums += columns.width;
     c += row_bytes;
   }
 }
 
-using FinishFunction = void (*)(const Int8GemmArgs&, const Columns&, const Int8Row*, size_t,
-                                const int32_t*, std::byte*, int64_t);
+using FinishFunction = void (*)(const Columns&, const Int8Row*, size_t, const int32_t*, std::byte*,
+                                int64_t);
 constexpr FinishFunction kFinish[] = {&finish<Int8Output::kInt32>, &finish<Int8Output::kFloat>,
                                       &finish<Int8Output::kUint8>, &finish<Int8Output::kInt8>};
 
@@ -317,7 +316,7 @@ void run_panels(const Int8GemmArgs& args, const Tiles& tiles, int64_t a_stride, 
     factor[i] =
         static_cast<int32_t>(static_cast<uint32_t>(args.k) * static_cast<uint32_t>(zero[i]) - sum);
   }
-  const int64_t element = args.output <= Int8Output::kFloat ? 4 : 1;
+  const int64_t size = args.output <= Int8Output::kFloat ? 4 : 1;
   const FinishFunction finish = kFinish[static_cast<size_t>(args.output)];
   // Tiles of nearly equal height: a last tile of one or two rows would run at a fraction of the
   // speed.
@@ -333,8 +332,8 @@ void run_panels(const Int8GemmArgs& args, const Tiles& tiles, int64_t a_stride, 
                         (args.k + 3) / 4,
                         sums};
     (panels == 1 ? tiles.narrow : tiles.wide)[height - 1](tile);
-    finish(args, columns, args.rows + row, height, sums,
-           static_cast<std::byte*>(args.c) + (row * args.ldc + j) * element, args.ldc * element);
+    finish(columns, args.rows + row, height, sums,
+           static_cast<std::byte*>(args.c) + (row * args.ldc + j) * size, args.ldc * size);
     row += static_cast<int64_t>(height);
   }
 }

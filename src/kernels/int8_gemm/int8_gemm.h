@@ -39,7 +39,6 @@ struct Int8GemmArgs {
   const int32_t* column_zero = nullptr;  // [n], of b as packed; null: all 0
   const float* column_scale = nullptr;   // [n] or null: times the row's
   const float* column_bias = nullptr;    // [n] or null: added to the scaled sum
-  float out_scale = 1.0f;                // divides it before it is rounded
   Int8Output output = Int8Output::kInt32;
   void* c = nullptr;  // [m, n] of the output type; 8-bit: NaN counts as 0
   int64_t ldc = 0;

@@ -112,7 +112,6 @@ void check(const Int8GemmKernels& kernels, const Case& test) {
   args.packed_a = packed_a.data(), args.rows = rows.data(), args.packed_b = packed_b.data();
   args.column_zero = test.columns || !test.b_signed ? column_zero.data() : nullptr;
   args.column_scale = problem.scale.data(), args.column_bias = problem.bias.data();
-  args.out_scale = 0.75f;
   args.output = test.output, args.c = c.data(), args.ldc = ldc;
   kernels.run(args);
   for (int64_t i = 0; i < test.m; ++i) {
@@ -129,7 +128,7 @@ void check(const Int8GemmKernels& kernels, const Case& test) {
       } else if constexpr (std::is_same_v<T, float>) {
         ASSERT_TRUE(same_bits(c[i * ldc + j], value)) << i << ", " << j;
       } else {
-        value = std::nearbyint(value / 0.75f) + static_cast<float>(row.out_zero);
+        value = std::nearbyint(value) + static_cast<float>(row.out_zero);
         value =
             std::clamp<float>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
         ASSERT_EQ(c[i * ldc + j], static_cast<T>(value)) << i << ", " << j;

@@ -20,16 +20,13 @@ ConvParams parse_conv(const Node& node) {
   return params;
 }
 
-namespace {
-
-void infer(InferContext& context) {
-  const ConvParams params = parse_conv(context.node());
-  const SymShape& x = context.input_shape(0);
-  const SymShape& w = context.input_shape(1);
-  const DataType element = context.input_element(0);
+SymShape infer_conv(InferContext& context, const ConvParams& params, size_t input, size_t weight,
+                    size_t bias_input) {
+  const SymShape& x = context.input_shape(input);
+  const SymShape& w = context.input_shape(weight);
   size_t rank = x ? x->size() : w ? w->size() : 0;
   if (rank == 0 && !params.window.kernel.empty()) rank = params.window.kernel.size() + 2;
-  if (rank == 0 && !x && !w) return context.set_output(0, element, std::nullopt);
+  if (rank == 0 && !x && !w) return std::nullopt;
   if (rank < 3) context.fail(fmt::format("input of rank {}; expected 3 or more", rank));
   if (w && w->size() != rank) {
     context.fail(fmt::format("weight of rank {} for an input of rank {}", w->size(), rank));
@@ -47,7 +44,8 @@ void infer(InferContext& context) {
     context.fail(
         fmt::format("{} filters cannot be split into {} groups", filters.value, params.group));
   }
-  if (const SymShape bias = context.has_input(2) ? context.input_shape(2) : std::nullopt) {
+  if (const SymShape bias =
+          context.has_input(bias_input) ? context.input_shape(bias_input) : std::nullopt) {
     if (bias->size() != 1 || ((*bias)[0].is_known() && filters.is_known() && (*bias)[0] != filters))
       context.fail("the bias must have one value for each filter");
   }
@@ -62,7 +60,14 @@ void infer(InferContext& context) {
     const Dim size = given ? Dim(params.window.kernel[i]) : weight_size;
     out.push_back(window_output(context, params.window, i, x ? (*x)[i + 2] : Dim::unknown(), size));
   }
-  context.set_output(0, element, std::move(out));
+  return out;
+}
+
+namespace {
+
+void infer(InferContext& context) {
+  const ConvParams params = parse_conv(context.node());
+  context.set_output(0, context.input_element(0), infer_conv(context, params, 0, 1, 2));
 }
 
 struct ConvState {

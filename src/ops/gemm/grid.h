@@ -1,6 +1,6 @@
 // How a matrix product is split into chunks: blocks of rows times ranges of column panels. Depends
-// on sizes only; the GEMM kernel's results do not depend on the split at all. Shared by MatMul,
-// Gemm and PackedGemm.
+// on sizes only; the GEMM kernels' results do not depend on the split at all. Shared by MatMul,
+// Gemm, PackedGemm and the integer products.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,11 @@ namespace sardonyx {
 inline double gemm_nanoseconds(int64_t m, int64_t n, int64_t k) {
   const double b = static_cast<double>(n) * static_cast<double>(k);
   return std::max(b * static_cast<double>(m) / 25.0, b * 0.3);
+}
+
+// The same of bytes.
+inline double int8_gemm_nanoseconds(int64_t m, int64_t n, int64_t k) {
+  return gemm_nanoseconds(m, n, k) / 4.0;
 }
 
 // Chunks worth having for that much work.
@@ -46,8 +51,8 @@ struct GemmGrid {
 };
 
 // About `chunks` tiles, close to square so that each reads little of a and b.
-inline GemmGrid make_gemm_grid(int64_t m, int64_t n, int64_t chunks,
-                               const kernels::GemmKernels& gemm) {
+template <typename Kernels>
+GemmGrid make_gemm_grid(int64_t m, int64_t n, int64_t chunks, const Kernels& gemm) {
   GemmGrid grid{m, n, gemm.mr, gemm.nr, 1, 1};
   if (m == 0 || n == 0) return grid;
   const int64_t row_tiles = (m + grid.mr - 1) / grid.mr;
