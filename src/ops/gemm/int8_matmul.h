@@ -32,6 +32,17 @@ struct Int8Matmul {
   std::optional<Packed> packed = {};
 };
 
+// The inputs of the internal operators Int8Gemm and PackedInt8Gemm.
+inline constexpr Int8Matmul kInt8GemmInputs = {.a = 0,
+                                               .a_scale = 4,
+                                               .a_zero = 2,
+                                               .b = 1,
+                                               .b_scale = 5,
+                                               .b_zero = 3,
+                                               .y_scale = 6,
+                                               .y_zero = 7,
+                                               .bias = 8};
+
 // The shape of b as a matrix, from the packed one.
 template <typename Dimensions>
 Dimensions unpacked_int8_b(const Dimensions& packed, const Int8Matmul::Packed& form) {
@@ -43,6 +54,9 @@ Dimensions unpacked_int8_b(const Dimensions& packed, const Int8Matmul::Packed& f
 
 // Checks all inputs; returns the shape of y.
 SymShape infer_int8_matmul(InferContext& context, const Int8Matmul& form);
+
+// The inference of those two.
+void infer_int8_gemm(InferContext& context, const Int8Matmul& form);
 
 std::unique_ptr<Kernel> int8_matmul_kernel(const PrepareContext& context, const Int8Matmul& form);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/quantize/quantize.h"
 #include "ops/elementwise/loop.h"
 #include "ops/elementwise/narrow.h"
 #include "ops/quantize/granularity.h"
@@ -58,9 +59,16 @@ void infer(InferContext& context) {
 
 class DequantizeKernel final : public Kernel {
  public:
+  explicit DequantizeKernel(const PrepareContext& context)
+      : kernels_(kernels::quantize_kernels(context.isa)) {
+    const DataType input = context.input_element(0);
+    simd_ = context.output_element(0) == DataType::kFloat &&
+            (input == DataType::kInt8 || input == DataType::kUint8);
+  }
+
   Status resolve(const ResolveContext& context, StepPlan& plan) const override {
     plan.state = std::make_shared<Granularity>(granularity_of(context));
-    plan.split(loop_units(element_count(context.input_shape(0))), 1.5 * kLoopUnit);
+    plan.split(loop_units(element_count(context.input_shape(0))), (simd_ ? 0.2 : 1.5) * kLoopUnit);
     return Status::ok();
   }
   Status run(const RunContext& context) const override {
@@ -70,12 +78,20 @@ class DequantizeKernel final : public Kernel {
     const Range part = loop_part(context, x.size());
     const bool one = granularity.kind == Granularity::Kind::kTensor;
     float scale[kQuantBlock], zero[kQuantBlock] = {}, values[kQuantBlock];
-    for (int64_t at = part.begin; at < part.end; at += kQuantBlock) {
-      const int64_t n = std::min(kQuantBlock, part.end - at);
+    // One scale serves everything at once where no buffer is needed.
+    const int64_t step = simd_ && one ? std::max<int64_t>(1, part.end - part.begin) : kQuantBlock;
+    for (int64_t at = part.begin; at < part.end; at += step) {
+      const int64_t n = std::min(step, part.end - at);
       if (!one || at == part.begin) {
         const int64_t wanted = one ? kQuantBlock : n;
         granularity.load(context.input(1), at, wanted, scale);
         if (context.has_input(2)) granularity.load(context.input(2), at, wanted, zero);
+      }
+      if (simd_) {
+        kernels_.dequantize(x.as<uint8_t>() + at, n,
+                            {scale, zero, one ? 0 : 1, x.type == DataType::kInt8},
+                            out.as<float>() + at);
+        continue;
       }
       load_floats(x.type, x.data, at, n, values);
       if (out.type == DataType::kFloat) {
@@ -88,10 +104,14 @@ class DequantizeKernel final : public Kernel {
     }
     return Status::ok();
   }
+
+ private:
+  const kernels::QuantizeKernels& kernels_;
+  bool simd_ = false;  // from bytes to floats
 };
 
-std::unique_ptr<Kernel> prepare(const PrepareContext&) {
-  return std::make_unique<DequantizeKernel>();
+std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
+  return std::make_unique<DequantizeKernel>(context);
 }
 
 }  // namespace

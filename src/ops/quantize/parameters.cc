@@ -12,7 +12,7 @@ void check_parameter(const InferContext& context, size_t input, const SymShape& 
     return a.is_known() && b.is_known() && a != b;
   };
   const std::optional<Shape> known = to_shape(own);
-  if (own.empty() || (known && element_count(*known) == 1)) return;
+  if (!known || element_count(*known) == 1) return;  // an unknown size may turn out to be 1
   bool fits = false;
   if (own.size() == 1) {
     fits = operand->size() >= 2 && !differ(own[0], (*operand)[operand->size() - kept]);

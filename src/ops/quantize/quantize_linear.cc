@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/quantize/quantize.h"
 #include "ops/elementwise/convert.h"
 #include "ops/elementwise/loop.h"
 #include "ops/elementwise/narrow.h"
@@ -81,15 +82,19 @@ Limits limits_of(DataType type) {
 
 class QuantizeKernel final : public Kernel {
  public:
-  QuantizeKernel(const Node& node, DataType scale, DataType output)
-      : precision_(type_attribute(node, "precision", scale)) {
-    options_.saturate = node.attributes.get_int("saturate", 1) != 0;
+  explicit QuantizeKernel(const PrepareContext& context)
+      : precision_(type_attribute(context.node, "precision", context.input_element(1))),
+        kernels_(kernels::quantize_kernels(context.isa)) {
+    const DataType output = context.output_element(0);
+    options_.saturate = context.node.attributes.get_int("saturate", 1) != 0;
     if (is_integer(output)) limits_ = limits_of(output);
+    simd_ = context.input_element(0) == DataType::kFloat && precision_ == DataType::kFloat &&
+            (output == DataType::kInt8 || output == DataType::kUint8);
   }
 
   Status resolve(const ResolveContext& context, StepPlan& plan) const override {
     plan.state = std::make_shared<Granularity>(granularity_of(context));
-    plan.split(loop_units(element_count(context.input_shape(0))), 2.5 * kLoopUnit);
+    plan.split(loop_units(element_count(context.input_shape(0))), (simd_ ? 0.3 : 2.5) * kLoopUnit);
     return Status::ok();
   }
   Status run(const RunContext& context) const override {
@@ -99,12 +104,20 @@ class QuantizeKernel final : public Kernel {
     const Range part = loop_part(context, x.size());
     const bool one = granularity.kind == Granularity::Kind::kTensor;
     float scale[kQuantBlock], zero[kQuantBlock] = {}, values[kQuantBlock];
-    for (int64_t at = part.begin; at < part.end; at += kQuantBlock) {
-      const int64_t n = std::min(kQuantBlock, part.end - at);
+    // One scale serves everything at once where no buffer is needed.
+    const int64_t step = simd_ && one ? std::max<int64_t>(1, part.end - part.begin) : kQuantBlock;
+    for (int64_t at = part.begin; at < part.end; at += step) {
+      const int64_t n = std::min(step, part.end - at);
       if (!one || at == part.begin) {
         const int64_t wanted = one ? kQuantBlock : n;
         granularity.load(context.input(1), at, wanted, scale);
         if (context.has_input(2)) granularity.load(context.input(2), at, wanted, zero);
+      }
+      if (simd_) {
+        kernels_.quantize(x.as<float>() + at, n,
+                          {scale, zero, one ? 0 : 1, out.type == DataType::kInt8},
+                          out.as<uint8_t>() + at);
+        continue;
       }
       load_floats(x.type, x.data, at, n, values);
       divide(values, scale, n);
@@ -154,13 +167,14 @@ class QuantizeKernel final : public Kernel {
   }
 
   DataType precision_;
+  const kernels::QuantizeKernels& kernels_;
+  bool simd_ = false;  // from floats to bytes
   ConvertOptions options_;
   Limits limits_;
 };
 
 std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
-  return std::make_unique<QuantizeKernel>(context.node, context.input_element(1),
-                                          context.output_element(0));
+  return std::make_unique<QuantizeKernel>(context);
 }
 
 }  // namespace
