@@ -18,7 +18,11 @@ struct LowerPass {
 // In this order. Lowering runs at every level: it is how this provider computes, not an
 // optimisation of the graph; a pass can still be disabled by name.
 constexpr LowerPass kLowerPasses[] = {
+    // Now that rules have seen quantised weights, those that are left become floats.
+    {"constant_folding",
+     [](Graph& graph, PassContext& context, const Target&) { fold_constants(graph, context); }},
     {"pack_gemm", pack_gemm},
+    {"pack_int8_gemm", pack_int8_gemm},
     {"layout", lower_layout},
     {"constant_folding",
      [](Graph& graph, PassContext& context, const Target&) { fold_constants(graph, context); }},
@@ -88,6 +92,7 @@ Program compile(Model& model, const CompileOptions& options, PipelineReport& rep
   report = run_pipeline(model, pipeline);
   if (options.observer) options.observer("fused", model);
   pipeline.edits_done = report.edits_done;
+  pipeline.fold_dequantize = true;
   append(report, lower(model, pipeline, {options.isa, options.block}));
   if (options.observer) options.observer("lowered", model);
   return make_program(*model.graph);

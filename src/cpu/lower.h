@@ -17,6 +17,10 @@ struct Target {
 // "pack_gemm": MatMul, Gemm and FusedMatMul of float by a constant become PackGemmB and PackedGemm.
 void pack_gemm(Graph& graph, PassContext& context, const Target& target);
 
+// "pack_int8_gemm": MatMulInteger, QLinearMatMul and Int8Gemm by constant bytes become
+// PackInt8GemmB and PackedInt8Gemm.
+void pack_int8_gemm(Graph& graph, PassContext& context, const Target& target);
+
 // "layout": regions of float CNN operators become blocked operators with reorders at their edges.
 void lower_layout(Graph& graph, PassContext& context, const Target& target);
 

@@ -3,7 +3,8 @@
 // Left alone: control flow, non-deterministic operators, those marked kNoFold, values that are not
 // tensors, and DequantizeLinear / QuantizeLinear (providers match them; see
 // PipelineOptions::fold_dequantize).
-// Size: one result may take at most twice the bytes of its inputs or 1 MiB, whichever is more, and
+// Size: one result may take at most twice the bytes of its inputs (four times when it is
+// dequantised) or 1 MiB, whichever is more, and
 // all results of a pipeline together may outgrow their inputs by 64 MiB. The size is known from
 // inference before anything is computed, so ConstantOfShape of [2^40] costs nothing. The size of a
 // data-dependent shape (NonZero, Unique) is not known ahead; those take small inputs only.
@@ -20,6 +21,7 @@ constexpr const char* kName = "constant_folding";
 constexpr int64_t kAlwaysAllowedBytes = int64_t{1} << 20;
 constexpr int64_t kDataDependentInputBytes = int64_t{64} << 10;
 constexpr int64_t kMaxInputGrowth = 2;
+constexpr int64_t kMaxQuantisedGrowth = 4;  // bytes to floats
 constexpr int64_t kMaxTotalGrowthBytes = int64_t{64} << 20;
 
 bool inputs_are_constant(const Graph& graph, const Node& node) {
@@ -68,7 +70,8 @@ const char* reason_against(const Graph& graph, const Node& node, const OpDef& op
   if (op.has(kDataDependentShape)) return given <= kDataDependentInputBytes ? nullptr : "size";
   const std::optional<int64_t> bytes = output_bytes(graph, node);
   if (!bytes) return "size is not known";
-  if (*bytes > std::max(kMaxInputGrowth * given, kAlwaysAllowedBytes)) return "size";
+  const int64_t growth = is_quantisation(node) ? kMaxQuantisedGrowth : kMaxInputGrowth;
+  if (*bytes > std::max(growth * given, kAlwaysAllowedBytes)) return "size";
   if (context.folded_growth_bytes + *bytes - given > kMaxTotalGrowthBytes) return "total size";
   return nullptr;
 }

@@ -17,6 +17,7 @@ std::span<const Rule> gemm_rules();
 std::span<const Rule> activation_rules();
 std::span<const Rule> gelu_rules();
 std::span<const Rule> norm_rules();
+std::span<const Rule> quantize_rules();
 std::span<const Rule> fused_rules();
 
 }  // namespace sardonyx::rules
