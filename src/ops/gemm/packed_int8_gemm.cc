@@ -16,7 +16,11 @@ Int8Matmul parse(const Node& node) {
                          static_cast<int>(node.attributes.get_int("nr", 0)),
                          node.attributes.get_int("b_signed", 1) != 0};
   const Int8Matmul::Packed& packed = *form.packed;
-  if (packed.k < 0 || packed.n < 0 || packed.nr < 4 || packed.nr > kernels::kMaxInt8PanelWidth) {
+  // Below 2^31 the size of the packed matrix fits 63 bits.
+  const bool fits = packed.k >= 0 && packed.k <= INT32_MAX && packed.n >= 0 &&
+                    packed.n <= INT32_MAX && packed.nr >= 4 &&
+                    packed.nr <= kernels::kMaxInt8PanelWidth;
+  if (!fits) {
     throw Error(ErrorCode::kInvalidGraph,
                 fmt::format("{}: k {}, n {}, nr {} describe no packed matrix", describe(node),
                             packed.k, packed.n, packed.nr));

@@ -147,6 +147,8 @@ TEST(PackedInt8Gemm, RefusesWhatDoesNotFit) {
                        "packed for tiles of 4 columns"));
   EXPECT_TRUE(contains(message({a, pack(b, nr)}, gemm_attributes(4, 3 + nr, nr, true)),
                        "bytes; k, n and nr need"));
+  EXPECT_TRUE(contains(message({a, pack(b, nr)}, gemm_attributes(int64_t{1} << 62, 3, nr, true)),
+                       "describe no packed matrix"));
   EXPECT_TRUE(contains(message({a, pack(b, nr), {}, {}, {}, {}, {}, {}, floats({3}, {1, 2, 3})},
                                gemm_attributes(4, 3, nr, true)),
                        "a bias needs scales"));
