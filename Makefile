@@ -38,10 +38,11 @@ build: configure ## Compile libraries, the command and tests
 	@cmake --build $(BUILD) -j $(JOBS)
 
 .PHONY: check
-check: packages ## Formatting, module layers, file sizes
+check: packages ## Formatting, module layers, file sizes, names of types
 	@tools/format.sh --check
 	@python3 tools/check_layers.py
 	@python3 tools/check_sizes.py
+	@python3 tools/check_types.py
 	@python3 -m unittest discover -q -s tools/tests
 
 .PHONY: test
