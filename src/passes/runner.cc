@@ -30,8 +30,9 @@ void run_on(const Pass& pass, Graph& graph, PassContext& context) {
                         [&](const std::string&, Graph& sub) { run_on(pass, sub, context); });
     }
   }
+  const int64_t edits_before = context.edits_done();
   pass.function(graph, context);
-  graph.sort();
+  if (context.edits_done() != edits_before) graph.sort();
 }
 
 class Stopwatch {
