@@ -9,9 +9,9 @@ namespace sardonyx {
 namespace {
 
 constexpr int kMaxCallDepth = 100;
-// Some ten times what the largest models have; functions that call each other twice reach it in
-// twenty levels.
-constexpr size_t kMaxInlinedNodes = size_t{1} << 20;
+// Some times what the largest models have; functions that call each other twice reach it in
+// eighteen levels.
+constexpr size_t kMaxInlinedNodes = size_t{1} << 18;
 
 void clone_graphs(AttributeValue& value) {
   if (auto* graph = std::get_if<std::shared_ptr<Graph>>(&value)) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
+#include <stdexcept>
 
 #include "base/cpu.h"
 #include "exec/executor.h"
@@ -28,6 +30,22 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// Every failure reaches the caller as an Error.
+template <typename Call>
+auto as_error(Call&& call) {
+  try {
+    return call();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::kFail, "out of memory");
+  } catch (const std::length_error& error) {
+    throw Error(ErrorCode::kFail, fmt::format("out of memory: {}", error.what()));
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::kRuntimeException, error.what());
+  }
 }
 
 // Is `tensor` what `info` says? Free dimensions take any size.
@@ -156,7 +174,7 @@ struct Session::Impl {
     for (size_t i = 0; i < results.size(); ++i) {
       if (const Tensor* given = ValueAccess::tensor_of(results[i])) tensors_out[i] = *given;
     }
-    executor->run(tensors_in, tensors_out, options.cancel.flag());
+    as_error([&] { executor->run(tensors_in, tensors_out, options.cancel.flag()); });
     for (size_t i = 0; i < results.size(); ++i) {
       if (ValueAccess::tensor_of(results[i]) != nullptr) continue;
       results[i] = ValueAccess::wrap(std::move(tensors_out[i]).made_own());
@@ -192,10 +210,10 @@ PlanReport plan_of(const Session& session, std::span<const Value> inputs) {
 }
 
 Session::Session(const std::filesystem::path& model, const Options& options)
-    : impl_(std::make_unique<Impl>(ModelSource(model), options)) {}
+    : impl_(as_error([&] { return std::make_unique<Impl>(ModelSource(model), options); })) {}
 
 Session::Session(std::span<const std::byte> model, const Options& options)
-    : impl_(std::make_unique<Impl>(ModelSource(model), options)) {}
+    : impl_(as_error([&] { return std::make_unique<Impl>(ModelSource(model), options); })) {}
 
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;

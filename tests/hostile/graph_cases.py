@@ -104,8 +104,8 @@ def functions():
         "F", [helper.make_node("LeakyRelu", ["a"], ["b"])], attributes=["alpha"])), "ran")
     # Each calls the next twice: 2^n nodes when written out.
     chain = [function(f"F{i}", [call(f"F{i + 1}", "a", "t"), call(f"F{i + 1}", "t", "b")]) for i in range(60)]
-    add("functions_that_double", with_functions(call("F0"), *chain, function("F60", body)), GRAPH, "nodes", seconds=60,
-        peak_mib=2000)
+    add("functions_that_double", with_functions(call("F0"), *chain, function("F60", body)), GRAPH, "nodes", seconds=20,
+        peak_mib=600)
     deep = [function(f"F{i}", [call(f"F{i + 1}", "a", "b")]) for i in range(3000)]
     add("functions_nested_3000", with_functions(call("F0"), *deep, function("F3000", body)), GRAPH, "deep")
 

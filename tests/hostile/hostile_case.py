@@ -10,7 +10,7 @@ CASES = []
 
 @dataclasses.dataclass
 class Case:
-    """A model and what must become of it, at level none and at level all.
+    """A model and what must become of it at some levels of optimisation.
 
     outcome  as tests/hostile/probe.cc reports it; a tuple where several will do
     words    parts of the message
@@ -31,7 +31,8 @@ class Case:
     folder: object = None
     limit: int = 0
     peak_mib: int = 200
-    seconds: float = 5
+    seconds: float = 10
+    levels: tuple = ("none", "all")
 
 
 def add(name, model, outcome, *words, **options):

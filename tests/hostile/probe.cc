@@ -29,7 +29,6 @@
 namespace sardonyx {
 namespace {
 
-constexpr unsigned kSecondsToLive = 60;
 constexpr int64_t kMostInputElements = int64_t{1} << 20;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -43,7 +42,8 @@ constexpr bool kSanitized = false;
 #else
 constexpr bool kSanitized = false;
 #endif
-constexpr rlim_t kAddressSpaceBytes = rlim_t{2} << 30;  // the sanitizers need more for themselves
+constexpr unsigned kSecondsToLive = kSanitized ? 120 : 30;
+constexpr rlim_t kAddressSpaceBytes = rlim_t{768} << 20;  // the sanitizers need more for themselves
 
 struct Task {
   std::string level, limit, folder, model;
