@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exec/splice.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -45,7 +46,61 @@ void bind_step(const Program& program, const Node& node, Isa isa, BoundStep& ste
   }
 }
 
+void find_last_uses(BoundProgram& bound) {
+  const auto step_count = static_cast<int32_t>(bound.steps.size());
+  bound.last_use.assign(bound.program.buffers.size(), -1);
+  const auto use = [&](int32_t buffer, int32_t step) {
+    if (buffer >= 0) bound.last_use[buffer] = step;
+  };
+  for (int32_t i = 0; i < step_count; ++i) {
+    for (int32_t buffer : bound.steps[i].inputs) use(buffer, i);
+    for (int32_t branch : bound.steps[i].branches) {
+      if (branch < 0) continue;
+      for (int32_t buffer : bound.branches[branch].outputs) use(buffer, i);
+    }
+  }
+  for (int32_t buffer : bound.program.outputs) use(buffer, step_count);
+}
+
+// Marks the buffers whose contents decide shapes, or else the conditions of spliced branches.
+std::vector<bool> find_needed_values(const BoundProgram& bound, bool by_conditions) {
+  std::vector<bool> needed(bound.program.buffers.size(), false);
+  const auto is_needed = [&](int32_t buffer) { return buffer >= 0 && needed[buffer]; };
+  const auto need = [&](int32_t buffer) {
+    if (buffer >= 0) needed[buffer] = true;
+  };
+  for (size_t i = bound.steps.size(); i-- > 0;) {
+    const BoundStep& step = bound.steps[i];
+    if (step.branches[0] >= 0 && step.branches[1] >= 0) {
+      // What the branches capture is seen by their own steps.
+      if (by_conditions) need(step.inputs[0]);
+      for (size_t o = 0; o < step.outputs.size(); ++o) {
+        if (!is_needed(step.outputs[o])) continue;
+        for (int32_t branch : step.branches) need(bound.branches[branch].outputs[o]);
+      }
+      continue;
+    }
+    const bool feeds_values = std::any_of(step.outputs.begin(), step.outputs.end(), is_needed);
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      const bool read_by_shape =
+          !by_conditions && k < 32 && ((step.op->value_inputs >> k) & 1) != 0;
+      if (read_by_shape || (feeds_values && !step.op->has(kShapeOnly))) need(step.inputs[k]);
+    }
+  }
+  return needed;
+}
+
 }  // namespace
+
+std::string branches_around(const BoundProgram& bound, int32_t step) {
+  std::string text;
+  for (const BoundBranch& branch : bound.branches) {
+    if (step < branch.first || step >= branch.end) continue;
+    text += describe(bound.program.steps[branch.step]);
+    text += branch.when ? ": then_branch: " : ": else_branch: ";
+  }
+  return text;
+}
 
 std::shared_ptr<const BoundProgram> bind(Program program, Isa isa) {
   auto bound = std::make_shared<BoundProgram>();
@@ -54,34 +109,18 @@ std::shared_ptr<const BoundProgram> bind(Program program, Isa isa) {
     bound->subprograms.push_back(
         {sub.step, sub.attribute, sub.captures, bind(std::move(sub.program), isa)});
   }
-  const Program& source = bound->program;
-  const auto step_count = static_cast<int32_t>(source.steps.size());
-  bound->steps.resize(source.steps.size());
-  bound->value_needed.assign(source.buffers.size(), false);
-  bound->last_use.assign(source.buffers.size(), -1);
-  for (int32_t i = 0; i < step_count; ++i) {
-    bind_step(source, source.steps[i], isa, bound->steps[i]);
-    for (ValueId captured : source.steps[i].captures) {
+  bound->steps.resize(bound->program.steps.size());
+  for (size_t i = 0; i < bound->steps.size(); ++i) {
+    const Node& node = bound->program.steps[i];
+    bind_step(bound->program, node, isa, bound->steps[i]);
+    for (ValueId captured : node.captures) {
       bound->steps[i].inputs.push_back(static_cast<int32_t>(captured));
     }
-    for (int32_t buffer : bound->steps[i].inputs) {
-      if (buffer >= 0) bound->last_use[buffer] = i;
-    }
   }
-  for (int32_t buffer : source.outputs) bound->last_use[buffer] = step_count;
-  for (int32_t i = step_count - 1; i >= 0; --i) {
-    const BoundStep& step = bound->steps[i];
-    const bool feeds_values = std::any_of(step.outputs.begin(), step.outputs.end(), [&](int32_t b) {
-      return b >= 0 && bound->value_needed[b];
-    });
-    for (size_t k = 0; k < step.inputs.size(); ++k) {
-      if (step.inputs[k] < 0) continue;
-      const bool read_by_shape = k < 32 && ((step.op->value_inputs >> k) & 1) != 0;
-      if (read_by_shape || (feeds_values && !step.op->has(kShapeOnly))) {
-        bound->value_needed[step.inputs[k]] = true;
-      }
-    }
-  }
+  splice_branches(*bound);
+  find_last_uses(*bound);
+  bound->value_needed = find_needed_values(*bound, false);
+  bound->condition_needed = find_needed_values(*bound, true);
   return bound;
 }
 

@@ -2,6 +2,7 @@
 // by all Runs. The same bind serves a Program made just now and one read from an artifact.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,12 +14,14 @@ namespace sardonyx {
 
 struct BoundStep {
   const OpDef* op = nullptr;
-  std::unique_ptr<Kernel> kernel;
+  std::shared_ptr<const Kernel> kernel;
   // Control flow, or an input or output is a sequence or optional: the kernel gives its outputs,
   // whole tensors, and is run without infer and resolve.
   bool gives_outputs = false;
   std::vector<int32_t> inputs;   // buffer or -1; what subgraphs capture comes last
   std::vector<int32_t> outputs;  // buffer or -1
+  // Of an If: into BoundProgram::branches, [0] when the condition is false, [1] when it is true.
+  std::array<int32_t, 2> branches = {-1, -1};
 };
 
 struct BoundProgram;
@@ -31,15 +34,30 @@ struct BoundSubProgram {
   std::shared_ptr<const BoundProgram> body;
 };
 
+// A branch of an If whose steps are part of the program (see exec/splice.h). They count only under
+// a signature that knows the condition and it is `when`.
+struct BoundBranch {
+  int32_t first = 0, end = 0;    // its steps
+  int32_t step = 0;              // the If
+  bool when = false;             // the condition that takes it
+  std::vector<int32_t> outputs;  // one buffer per output of the If
+};
+
 struct BoundProgram {
   Program program;
   std::vector<BoundStep> steps;
   std::vector<BoundSubProgram> subprograms;
+  std::vector<BoundBranch> branches;  // by first step, outer before inner
   // Per buffer: its contents decide shapes somewhere (directly or through other steps).
   std::vector<bool> value_needed;
+  // Per buffer: its contents decide the condition of an If.
+  std::vector<bool> condition_needed;
   // Per buffer: the last step that reads it; -1 none; steps.size() for program outputs.
   std::vector<int32_t> last_use;
 };
+
+// The Ifs and branches around a step, outermost first, each followed by ": "; for messages.
+std::string branches_around(const BoundProgram& bound, int32_t step);
 
 // Throws Error(kNotImplemented) for a step without an operator or kernel.
 std::shared_ptr<const BoundProgram> bind(Program program, Isa isa);

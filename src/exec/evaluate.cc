@@ -7,6 +7,28 @@
 #include "sardonyx/error.h"
 
 namespace sardonyx {
+namespace {
+
+// Reused from step to step: a new signature infers every step of the program.
+struct InferScratch {
+  std::vector<ValueType> types;
+  std::vector<Tensor> contents;  // views, which own nothing
+  std::vector<InferInput> inputs;
+  std::vector<InferOutput> outputs;
+};
+
+InferScratch& reserve_scratch(size_t input_count, size_t output_count) {
+  static thread_local InferScratch scratch;
+  if (scratch.types.size() < input_count) {
+    scratch.types.resize(input_count);
+    scratch.contents.resize(input_count);
+    scratch.inputs.resize(input_count);
+  }
+  if (scratch.outputs.size() < output_count) scratch.outputs.resize(output_count);
+  return scratch;
+}
+
+}  // namespace
 
 bool is_of_type(const Tensor& tensor, const ValueType& type) {
   switch (type.kind) {
@@ -62,19 +84,23 @@ std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,
 
 bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
                 const std::vector<bool>& known, std::span<TensorView* const> outputs) {
-  std::vector<ValueType> types(inputs.size());
-  std::vector<Tensor> contents(inputs.size());
-  std::vector<InferInput> infer_inputs(inputs.size());
+  InferScratch& scratch = reserve_scratch(inputs.size(), outputs.size());
+  const std::span<InferInput> infer_inputs(scratch.inputs.data(), inputs.size());
+  const std::span<InferOutput> infer_outputs(scratch.outputs.data(), outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
+    infer_inputs[i] = InferInput();
     if (!inputs[i]->is_present()) continue;
-    types[i] = ValueType::tensor(inputs[i]->type, to_dims(inputs[i]->shape));
-    infer_inputs[i].type = &types[i];
+    ValueType& type = scratch.types[i];
+    type.kind = ValueType::Kind::kTensor;
+    type.element = inputs[i]->type;
+    type.shape = to_dims(inputs[i]->shape);
+    infer_inputs[i].type = &type;
     if (known[i]) {
-      contents[i] = Tensor::view(inputs[i]->type, inputs[i]->shape, inputs[i]->data);
-      infer_inputs[i].constant = &contents[i];
+      scratch.contents[i] = Tensor::view(inputs[i]->type, inputs[i]->shape, inputs[i]->data);
+      infer_inputs[i].constant = &scratch.contents[i];
     }
   }
-  std::vector<InferOutput> infer_outputs(outputs.size());
+  for (InferOutput& output : infer_outputs) output = InferOutput();
   DimTable dims;
   InferContext context(node, dims, infer_inputs, infer_outputs);
   op.infer(context);
@@ -96,6 +122,33 @@ bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* c
     outputs[i]->shape = *shape;
   }
   return complete;
+}
+
+std::vector<ValueType> infer_types(const Node& node, const OpDef& op,
+                                   std::span<const ValueType> types,
+                                   std::span<const Tensor* const> constants) {
+  std::vector<InferInput> inputs(types.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (types[i].kind == ValueType::Kind::kUnknown) continue;
+    inputs[i].type = &types[i];
+    inputs[i].constant = constants[i];
+  }
+  std::vector<InferOutput> outputs(node.outputs.size());
+  DimTable dims;
+  InferContext context(node, dims, inputs, outputs);
+  op.infer(context);
+  std::vector<ValueType> results;
+  for (InferOutput& output : outputs) results.push_back(without_symbols(std::move(output.type)));
+  return results;
+}
+
+ValueType without_symbols(ValueType type) {
+  if (type.shape) {
+    for (Dim& dim : *type.shape) {
+      if (!dim.is_known()) dim = Dim();
+    }
+  }
+  return type;
 }
 
 }  // namespace sardonyx

@@ -20,6 +20,15 @@ bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* c
 // tensor, but no sequence and no optional.
 bool is_of_type(const Tensor& tensor, const ValueType& type);
 
+// The types of one step's outputs when only `types` of its inputs are known (default: absent), and
+// the contents of those that are not null in `constants`. Dimensions are known or unknown.
+std::vector<ValueType> infer_types(const Node& node, const OpDef& op,
+                                   std::span<const ValueType> types,
+                                   std::span<const Tensor* const> constants);
+
+// The same type where dimensions that are not known numbers are unknown.
+ValueType without_symbols(ValueType type);
+
 // Runs a prepared kernel on the calling thread into fresh tensors of the outputs' types and shapes;
 // undefined where an output is absent. Throws Error.
 std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,

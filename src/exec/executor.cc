@@ -19,33 +19,70 @@ bool is_known_ahead(const Signature& signature, int32_t buffer) {
          !holds_values(signature.views[buffer].type);
 }
 
+// A state that waits while so many Runs end is one more than is needed.
+constexpr uint64_t kMostIdleRuns = 64;
+
+// See Executor::condition_misses_.
+constexpr int kMostConditionMisses = 16;
+
 }  // namespace
 
 Executor::Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
                    ExecutorOptions options)
     : bound_(std::move(bound)), pool_(std::move(pool)), options_(options) {
+  Bodies bodies;
+  add_nested(bodies);
+}
+
+Executor::Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
+                   ExecutorOptions options, Bodies& bodies)
+    : bound_(std::move(bound)), pool_(std::move(pool)), options_(options) {
+  add_nested(bodies);
+}
+
+void Executor::add_nested(Bodies& bodies) {
   for (const BoundSubProgram& sub : bound_->subprograms) {
-    nested_.push_back(std::make_unique<Executor>(sub.body, pool_, options_));
+    std::shared_ptr<Executor>& nested = bodies[sub.body.get()];
+    if (!nested) nested.reset(new Executor(sub.body, pool_, options_, bodies));
+    nested_.push_back(nested);
   }
 }
 
-std::shared_ptr<const Signature> Executor::signature_for(std::span<const Tensor> inputs) {
-  const SignatureKey key = make_key(*bound_, inputs);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (size_t i = 0; i < signatures_.size(); ++i) {
-      if (signatures_[i]->key != key) continue;
-      if (i != 0) {
-        std::rotate(signatures_.begin(), signatures_.begin() + static_cast<int64_t>(i),
-                    signatures_.begin() + static_cast<int64_t>(i) + 1);
-      }
-      return signatures_.front();
-    }
-  }
-  std::shared_ptr<const Signature> fresh = resolve_signature(*bound_, inputs);
+std::shared_ptr<const Signature> Executor::find_signature(const SignatureKey& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < signatures_.size(); ++i) {
+    if (signatures_[i]->key != key) continue;
+    std::rotate(signatures_.begin(), signatures_.begin() + static_cast<int64_t>(i),
+                signatures_.begin() + static_cast<int64_t>(i) + 1);
+    return signatures_.front();
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Signature> Executor::signature_for(std::span<const Tensor> inputs) {
+  const bool conditions = conditions_.load(std::memory_order_relaxed);
+  std::shared_ptr<const Signature> found = find_signature(make_key(*bound_, inputs, conditions));
+  return found ? found : add_signature(inputs, conditions);
+}
+
+std::shared_ptr<const Signature> Executor::add_signature(std::span<const Tensor> inputs,
+                                                         bool conditions) {
+  std::shared_ptr<const Signature> fresh = resolve_signature(*bound_, inputs, conditions);
+  std::shared_ptr<const Signature> evicted;  // freed without the lock
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto differs_in_conditions = [&](const std::shared_ptr<const Signature>& other) {
+    return other->key_without_conditions == fresh->key_without_conditions;
+  };
+  if (conditions && fresh->key.size() != fresh->key_without_conditions.size() &&
+      std::any_of(signatures_.begin(), signatures_.end(), differs_in_conditions) &&
+      ++condition_misses_ > kMostConditionMisses) {
+    conditions_.store(false, std::memory_order_relaxed);
+  }
   signatures_.insert(signatures_.begin(), fresh);
-  if (signatures_.size() > options_.max_signatures) signatures_.pop_back();
+  if (signatures_.size() > options_.max_signatures) {
+    evicted = std::move(signatures_.back());
+    signatures_.pop_back();
+  }
   return fresh;
 }
 
@@ -65,17 +102,26 @@ void Executor::check_memory(const Signature& signature) const {
 std::unique_ptr<RunState> Executor::take_state(const Signature* wanted) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (idle_.empty()) return nullptr;
-  auto best = std::find_if(idle_.begin(), idle_.end(),
-                           [&](const auto& state) { return state->signature() == wanted; });
+  auto best = std::find_if(idle_.begin(), idle_.end(), [&](const IdleState& idle) {
+    return idle.state->signature() == wanted;
+  });
   if (best == idle_.end()) best = idle_.end() - 1;
-  std::unique_ptr<RunState> state = std::move(*best);
+  std::unique_ptr<RunState> state = std::move(best->state);
   idle_.erase(best);
   return state;
 }
 
 void Executor::give_state(std::unique_ptr<RunState> state) {
+  state->settle();
+  std::vector<std::unique_ptr<RunState>> unused;  // freed without the lock
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (idle_.size() < options_.max_idle_states) idle_.push_back(std::move(state));
+  ++runs_;
+  idle_.push_back({std::move(state), runs_});
+  const auto is_stale = [&](const IdleState& idle) { return runs_ - idle.since > kMostIdleRuns; };
+  while (!idle_.empty() && (idle_.size() > options_.max_idle_states || is_stale(idle_.front()))) {
+    unused.push_back(std::move(idle_.front().state));
+    idle_.erase(idle_.begin());
+  }
 }
 
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,

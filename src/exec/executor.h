@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -45,6 +46,13 @@ class Executor {
   std::shared_ptr<const Signature> signature_for(std::span<const Tensor> inputs);
 
  private:
+  using Bodies = std::unordered_map<const BoundProgram*, std::shared_ptr<Executor>>;
+
+  Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
+           ExecutorOptions options, Bodies& bodies);
+  std::shared_ptr<const Signature> find_signature(const SignatureKey& key);
+  void add_nested(Bodies& bodies);
+  std::shared_ptr<const Signature> add_signature(std::span<const Tensor> inputs, bool conditions);
   void check_memory(const Signature& signature) const;
   std::unique_ptr<RunState> take_state(const Signature* wanted);
   void give_state(std::unique_ptr<RunState> state);
@@ -53,11 +61,21 @@ class Executor {
   const std::shared_ptr<ThreadPool> pool_;
   const ExecutorOptions options_;
   BufferPool outputs_;
-  std::vector<std::unique_ptr<Executor>> nested_;  // one per subprogram
+  // One per subprogram; those of one body are the same.
+  std::vector<std::shared_ptr<Executor>> nested_;
   std::atomic<int64_t> arena_bytes_{0};
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Signature>> signatures_;  // most recently used first
-  std::vector<std::unique_ptr<RunState>> idle_;
+  // Signatures that only differ from another one in values that decide conditions. Too many of
+  // them, and such values take no part any more: their Ifs are decided while running.
+  int condition_misses_ = 0;
+  std::atomic<bool> conditions_{true};
+  struct IdleState {
+    std::unique_ptr<RunState> state;
+    uint64_t since = 0;  // Run
+  };
+  std::vector<IdleState> idle_;  // longest idle first
+  uint64_t runs_ = 0;            // that have ended
 };
 
 }  // namespace sardonyx

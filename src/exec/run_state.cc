@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "exec/evaluate.h"
 #include "exec/executor.h"
@@ -13,6 +14,10 @@ namespace sardonyx {
 namespace {
 
 TensorView kAbsentOutput;
+
+// Sizes that come back within so many Runs keep their memory; smaller arenas are kept anyway.
+constexpr int kRunsToSettle = 32;
+constexpr int64_t kSmallArenaBytes = 1 << 20;
 
 int64_t round_up(int64_t bytes) {
   const auto align = static_cast<int64_t>(kTensorAlignment);
@@ -39,7 +44,7 @@ struct RunState::Job {
   Status failure;
 };
 
-RunState::RunState(const BoundProgram& bound, std::span<const std::unique_ptr<Executor>> nested)
+RunState::RunState(const BoundProgram& bound, std::span<const std::shared_ptr<Executor>> nested)
     : bound_(bound),
       nested_(nested),
       views_(bound.program.buffers.size()),
@@ -88,6 +93,18 @@ void RunState::set_signature(std::shared_ptr<const Signature> signature) {
   }
 }
 
+void RunState::settle() {
+  if (signature_ != nullptr) most_needed_ = std::max(most_needed_, signature_->arena.size_bytes);
+  if (++runs_ < kRunsToSettle) return;
+  const int64_t needed = std::exchange(most_needed_, 0);
+  runs_ = 0;
+  if (needed > arena_capacity_ / 2 || arena_capacity_ < kSmallArenaBytes) return;
+  std::free(arena_);
+  arena_ = nullptr;
+  arena_capacity_ = 0;
+  signature_.reset();  // set again, and with it the arena, before the next Run
+}
+
 Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                      ThreadPool::Team& team, const std::atomic<bool>* cancel,
                      const StepObserver* observer) {
@@ -115,8 +132,9 @@ Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
       (*observer)(event);
     }
     if (!status.is_ok()) {
-      return Status(status.code(), fmt::format("{}: {}", describe(bound_.program.steps[step.step]),
-                                               status.message()));
+      return Status(status.code(),
+                    fmt::format("{}{}: {}", branches_around(bound_, step.step),
+                                describe(bound_.program.steps[step.step]), status.message()));
     }
   }
   copy_outputs(outputs);
@@ -193,6 +211,9 @@ Status RunState::allocate_output(void* self_pointer, size_t output, const Shape&
   RunState& self = *static_cast<RunState*>(self_pointer);
   const int32_t b = self.allocating_ == nullptr ? -1 : self.allocating_->outputs[output];
   if (b < 0) return Status(ErrorCode::kFail, "no output to allocate here");
+  if (self.signature_->places[b].kind != Place::Kind::kDynamic) {
+    return self.check_static(b, self.views_[b].type, shape);
+  }
   try {
     self.dynamic_[b] = Tensor::allocate(self.views_[b].type, shape);
   } catch (const Error& error) {
@@ -201,6 +222,16 @@ Status RunState::allocate_output(void* self_pointer, size_t output, const Shape&
   self.views_[b].shape = shape;
   self.views_[b].data = self.dynamic_[b].raw();
   return Status::ok();
+}
+
+Status RunState::check_static(int32_t b, DataType type, const Shape& shape) {
+  const TensorView& expected = signature_->views[b];
+  views_[b].shape = expected.shape;
+  if (type == expected.type && shape == expected.shape) return Status::ok();
+  return Status(ErrorCode::kInvalidGraph,
+                fmt::format("'{}' became a {}{}, inference says {}{}",
+                            bound_.program.buffers[b].name, name_of(type), to_string(shape),
+                            name_of(expected.type), to_string(expected.shape)));
 }
 
 Status RunState::give_output(void* self_pointer, size_t output, Tensor tensor) {
@@ -288,8 +319,21 @@ Status RunState::run_giving_step(const ResolvedStep& step, ThreadPool::Team& tea
   }
 }
 
+Status RunState::take_branch_outputs(const ResolvedStep& step) {
+  const std::vector<int32_t>& outputs = bound_.steps[step.step].outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int32_t b = outputs[i];
+    if (b < 0 || signature_->places[b].kind != Place::Kind::kDynamic) continue;
+    const int32_t from = bound_.branches[step.branch].outputs[i];
+    views_[b] = views_[from];
+    dynamic_[b] = dynamic_[from];
+  }
+  return Status::ok();
+}
+
 Status RunState::run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& team) {
   const BoundStep& bound = bound_.steps[step.step];
+  if (step.branch >= 0) return take_branch_outputs(step);
   if (bound.gives_outputs) return run_giving_step(step, team);
   const Node& node = bound_.program.steps[step.step];
   const StepViews& views = steps_[step.step];

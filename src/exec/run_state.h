@@ -29,7 +29,7 @@ class Executor;
 class RunState {
  public:
   // nested: runs each of the program's subprograms.
-  RunState(const BoundProgram& bound, std::span<const std::unique_ptr<Executor>> nested);
+  RunState(const BoundProgram& bound, std::span<const std::shared_ptr<Executor>> nested);
   ~RunState();
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
@@ -39,6 +39,9 @@ class RunState {
 
   // Throws Error(kFail) when the arena cannot be had.
   void set_signature(std::shared_ptr<const Signature> signature);
+
+  // After a Run: frees an arena of which the last Runs needed less than half.
+  void settle();
 
   // Runs all steps. outputs: all defined, or undefined where the signature does not know the shape;
   // those are set by the run.
@@ -60,6 +63,9 @@ class RunState {
   class Subgraphs;
 
   Status run_step(const ResolvedStep& step, ThreadPool::Team& team);
+  // Of an output whose memory was planned although its step is dynamic.
+  Status check_static(int32_t b, DataType type, const Shape& shape);
+  Status take_branch_outputs(const ResolvedStep& step);
   Status run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& team);
   Status run_phases(const ResolvedStep& step, const StepPlan& plan, std::byte* scratch,
                     std::byte* chunk_scratch, ThreadPool::Team& team);
@@ -70,11 +76,13 @@ class RunState {
   void copy_outputs(std::span<Tensor> outputs);
 
   const BoundProgram& bound_;
-  const std::span<const std::unique_ptr<Executor>> nested_;
+  const std::span<const std::shared_ptr<Executor>> nested_;
   const std::atomic<bool>* cancel_ = nullptr;
   std::shared_ptr<const Signature> signature_;
   std::byte* arena_ = nullptr;
   int64_t arena_capacity_ = 0;
+  int runs_ = 0;             // since the arena was last looked at
+  int64_t most_needed_ = 0;  // arena bytes, by any of them
   std::vector<TensorView> views_;
   std::vector<StepViews> steps_;
   std::vector<Patch> input_patches_;

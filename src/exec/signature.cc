@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "exec/evaluate.h"
 #include "sardonyx/error.h"
@@ -19,8 +21,10 @@ constexpr double kControlFlowNanoseconds = 50000.0;
 
 const TensorView kAbsent{};
 
-bool is_key_value(const BoundProgram& bound, int32_t buffer, const Tensor& tensor) {
-  return bound.value_needed[buffer] && tensor.is_defined() && tensor.size() <= kMaxKeyElements &&
+bool is_key_value(const BoundProgram& bound, int32_t buffer, const Tensor& tensor,
+                  bool conditions) {
+  return (bound.value_needed[buffer] || (conditions && bound.condition_needed[buffer])) &&
+         tensor.is_defined() && tensor.size() <= kMaxKeyElements &&
          ((is_integer(tensor.type()) && !is_sub_byte(tensor.type())) ||
           tensor.type() == DataType::kBool);
 }
@@ -37,19 +41,21 @@ struct AliasClass {
 
 class Resolver {
  public:
-  Resolver(const BoundProgram& bound, std::span<const Tensor> inputs)
-      : bound_(bound), program_(bound.program), inputs_(inputs) {}
+  Resolver(const BoundProgram& bound, std::span<const Tensor> inputs, bool conditions)
+      : bound_(bound), program_(bound.program), inputs_(inputs), conditions_(conditions) {}
 
   std::shared_ptr<const Signature> resolve() {
     start();
-    for (size_t i = 0; i < bound_.steps.size(); ++i) {
+    const auto step_count = static_cast<int32_t>(bound_.steps.size());
+    for (int32_t i = skip_branches(0); i < step_count; i = skip_branches(i + 1)) {
       try {
-        resolve_step(static_cast<int32_t>(i));
+        resolve_step(i);
       } catch (const Error& error) {
         const std::string step = describe(program_.steps[i]);
+        std::string where = branches_around(bound_, i);
         // Inference names the node already.
-        if (std::string_view(error.what()).starts_with(step)) throw;
-        throw error.with_context(step);
+        if (!std::string_view(error.what()).starts_with(step)) where += step + ": ";
+        throw Error(error.code(), where + error.what());
       }
     }
     place_outputs();
@@ -60,8 +66,11 @@ class Resolver {
  private:
   void start() {
     signature_ = std::make_shared<Signature>();
-    signature_->key = make_key(bound_, inputs_);
+    signature_->key = make_key(bound_, inputs_, conditions_);
+    signature_->key_without_conditions = make_key(bound_, inputs_, false);
     const size_t count = program_.buffers.size();
+    signature_->steps.reserve(bound_.steps.size());
+    classes_.reserve(count);
     signature_->views.resize(count);
     signature_->places.resize(count);
     known_.assign(count, false);
@@ -79,7 +88,7 @@ class Resolver {
       const int32_t b = program_.inputs[i];
       const Tensor& input = inputs_[i];
       if (!input.is_defined()) continue;
-      if (is_key_value(bound_, b, input)) {
+      if (is_key_value(bound_, b, input, conditions_)) {
         // A private copy: the caller's bytes change between Runs.
         signature_->known.push_back(input.clone());
         set_known(static_cast<size_t>(b), signature_->known.back());
@@ -93,12 +102,35 @@ class Resolver {
     }
   }
 
+  // The first step at or after i that is in no branch that another condition takes.
+  int32_t skip_branches(int32_t i) {
+    const std::vector<BoundBranch>& branches = bound_.branches;
+    while (next_branch_ < branches.size() && branches[next_branch_].first == i) {
+      const BoundBranch& branch = branches[next_branch_++];
+      const std::optional<bool> condition = condition_of(branch.step);
+      if (condition && *condition == branch.when) continue;
+      i = branch.end;
+      while (next_branch_ < branches.size() && branches[next_branch_].first < i) ++next_branch_;
+    }
+    return i;
+  }
+
+  // Of an If whose branches are spliced, when it is known here.
+  std::optional<bool> condition_of(int32_t s) const {
+    const int32_t b = bound_.steps[s].inputs.empty() ? -1 : bound_.steps[s].inputs[0];
+    if (b < 0 || !known_[b]) return std::nullopt;
+    const TensorView& view = signature_->views[b];
+    if (view.type != DataType::kBool || view.size() != 1) return std::nullopt;
+    return *view.as<bool>();
+  }
+
   void set_known(size_t b, const Tensor& tensor) {
-    TensorView& view = signature_->views[b];
-    view.type = tensor.type();
-    view.shape = tensor.shape();
-    view.data = const_cast<void*>(tensor.raw());
-    signature_->places[b] = {Place::Kind::kFixed, 0, 0, tensor.raw()};
+    set_known(b, TensorView{tensor.type(), tensor.shape(), const_cast<void*>(tensor.raw())});
+  }
+
+  void set_known(size_t b, const TensorView& contents) {
+    signature_->views[b] = contents;
+    signature_->places[b] = {Place::Kind::kFixed, 0, 0, contents.data};
     known_[b] = true;
     if (class_of_[b] < 0) new_class(static_cast<int32_t>(b), -1, true);
   }
@@ -117,8 +149,12 @@ class Resolver {
   void resolve_step(int32_t s) {
     const BoundStep& step = bound_.steps[s];
     const Node& node = program_.steps[s];
-    std::vector<const TensorView*> inputs;
-    std::vector<bool> known;
+    std::vector<const TensorView*>& inputs = step_inputs_;
+    std::vector<bool>& known = step_known_;
+    std::vector<TensorView*>& outputs = step_outputs_;
+    inputs.clear();
+    known.clear();
+    outputs.clear();
     bool all_known = true, any_dynamic = false, values_known = true;
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       const int32_t b = step.inputs[k];
@@ -131,31 +167,23 @@ class Resolver {
         values_known = values_known && known_[b];
       }
     }
-    std::vector<TensorView*> outputs;
-    static thread_local TensorView unused;
-    for (int32_t b : step.outputs) outputs.push_back(b < 0 ? &unused : &signature_->views[b]);
+    for (int32_t b : step.outputs) outputs.push_back(b < 0 ? &unused_ : &signature_->views[b]);
 
+    if (step.op->has(kControlFlow)) {
+      const std::optional<bool> condition = condition_of(s);
+      const int32_t branch = condition ? step.branches[*condition] : -1;
+      return branch < 0 || passes_values(branch) ? add_dynamic_step(s) : take_branch(s, branch);
+    }
     const bool resolved = !any_dynamic && values_known && !step.op->has(kDataDependentShape) &&
                           !step.gives_outputs && infer_step(node, *step.op, inputs, known, outputs);
-    if (!resolved) {
-      ResolvedStep dynamic;
-      dynamic.step = s;
-      dynamic.dynamic = true;
-      signature_->steps.push_back(std::move(dynamic));
-      signature_->estimated_nanoseconds +=
-          step.op->has(kControlFlow) ? kControlFlowNanoseconds : kSerialStepNanoseconds;
-      for (int32_t b : step.outputs) {
-        if (b < 0) continue;
-        dynamic_[b] = true;
-        signature_->places[b].kind = Place::Kind::kDynamic;
-        new_class(b, s, true);
-      }
-      return;
-    }
+    if (!resolved) return add_dynamic_step(s);
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i] < 0) outputs[i] = const_cast<TensorView*>(&kAbsent);
     }
     if (evaluate_now(step, node, all_known, inputs, outputs)) return;
+    // Strings are objects, which the arena cannot hold.
+    const auto is_text = [](const TensorView* out) { return out->type == DataType::kString; };
+    if (std::any_of(outputs.begin(), outputs.end(), is_text)) return add_dynamic_step(s);
 
     ResolvedStep ready;
     ready.step = s;
@@ -165,6 +193,113 @@ class Resolver {
     add_scratch(ready, s);
     signature_->estimated_nanoseconds += estimated_nanoseconds(ready.plan);
     signature_->steps.push_back(std::move(ready));
+  }
+
+  // Does the branch hand on a sequence or optional from outside, of which nothing is known here?
+  bool passes_values(int32_t branch) const {
+    const std::vector<int32_t>& outputs = bound_.branches[branch].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [&](int32_t b) {
+      return !dynamic_[b] && holds_values(signature_->views[b].type);
+    });
+  }
+
+  void set_dynamic(int32_t b, int32_t s) {
+    dynamic_[b] = true;
+    signature_->places[b].kind = Place::Kind::kDynamic;
+    new_class(b, s, true);
+  }
+
+  void add_dynamic_step(int32_t s) {
+    const BoundStep& step = bound_.steps[s];
+    ResolvedStep dynamic;
+    dynamic.step = s;
+    dynamic.dynamic = true;
+    signature_->steps.push_back(std::move(dynamic));
+    signature_->estimated_nanoseconds +=
+        step.op->has(kControlFlow) ? kControlFlowNanoseconds : kSerialStepNanoseconds;
+    const std::vector<ValueType> types =
+        step.gives_outputs ? types_without_shapes(step) : partial_types(step, s);
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      const int32_t b = step.outputs[i];
+      if (b < 0) continue;
+      if (step.op->has(kDataDependentShape) || !place_static(types[i], b, s)) {
+        set_dynamic(b, s);
+        types_of_dynamic_[b] = types[i];
+      }
+    }
+  }
+
+  // A result with a shape that is known all the same lies in the arena, and what follows is static.
+  bool place_static(const ValueType& type, int32_t b, int32_t s) {
+    const std::optional<Shape> shape = to_shape(type.shape);
+    if (!type.is_tensor() || !shape || type.element == DataType::kString) return false;
+    const std::optional<int64_t> count = checked_element_count(*shape);
+    if (!count || !storage_bytes(type.element, *count)) return false;
+    signature_->views[b].type = type.element;
+    signature_->views[b].shape = *shape;
+    place_own(b, s);
+    return true;
+  }
+
+  // Of a step that gives its outputs. Shapes in the program may be what the model declares, which
+  // is no promise.
+  std::vector<ValueType> types_without_shapes(const BoundStep& step) const {
+    std::vector<ValueType> types;
+    for (int32_t b : step.outputs) {
+      types.push_back(b < 0 ? ValueType() : program_.buffers[b].type.without_shapes());
+    }
+    return types;
+  }
+
+  std::vector<ValueType> partial_types(const BoundStep& step, int32_t s) const {
+    std::vector<ValueType> types(step.inputs.size());
+    std::vector<Tensor> contents(step.inputs.size());
+    std::vector<const Tensor*> constants(step.inputs.size(), nullptr);
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      const int32_t b = step.inputs[k];
+      if (b < 0) continue;
+      const TensorView& view = signature_->views[b];
+      if (dynamic_[b]) {
+        types[k] = types_of_dynamic_.at(b);
+      } else if (view.is_present()) {
+        types[k] = ValueType::tensor(view.type, to_dims(view.shape));
+      }
+      if (!known_[b]) continue;
+      contents[k] = Tensor::view(view.type, view.shape, view.data);
+      constants[k] = &contents[k];
+    }
+    return infer_types(program_.steps[s], *step.op, types, constants);
+  }
+
+  // The results of the branch, whose steps are resolved, are those of the If at step s.
+  void take_branch(int32_t s, int32_t branch) {
+    const std::vector<int32_t>& outputs = bound_.steps[s].outputs;
+    bool moves = false;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const int32_t b = outputs[i], from = bound_.branches[branch].outputs[i];
+      if (b < 0) continue;
+      if (class_of_[from] < 0) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("output {} is an input that was not given", i));
+      }
+      if (dynamic_[from]) {
+        set_dynamic(b, s);
+        types_of_dynamic_[b] = types_of_dynamic_.at(from);
+        moves = true;
+      } else if (known_[from]) {
+        set_known(static_cast<size_t>(b), signature_->views[from]);
+      } else {
+        signature_->views[b].type = signature_->views[from].type;
+        signature_->views[b].shape = signature_->views[from].shape;
+        if (!join(class_of_[from], b)) share(class_of_[from], b);
+      }
+    }
+    if (!moves) return;
+    ResolvedStep step;
+    step.step = s;
+    step.dynamic = true;
+    step.branch = branch;
+    signature_->steps.push_back(std::move(step));
   }
 
   // Steps whose outputs follow from shapes and constants alone run here, once per signature.
@@ -190,10 +325,14 @@ class Resolver {
       const int32_t b = step.outputs[i];
       if (b < 0) continue;
       if (i == 0 && (alias_view(step, b) || alias_in_place(step, b, s))) continue;
-      AliasClass& fresh = classes_[new_class(b, s, false)];
-      fresh.size_bytes = signature_->views[b].size_bytes();
-      fresh.output = output_of_[b];
+      place_own(b, s);
     }
+  }
+
+  void place_own(int32_t b, int32_t s) {
+    AliasClass& fresh = classes_[new_class(b, s, false)];
+    fresh.size_bytes = signature_->views[b].size_bytes();
+    fresh.output = output_of_[b];
   }
 
   // Joins buffer b to the class; fails when both must be outputs of their own.
@@ -204,9 +343,14 @@ class Resolver {
       if (target.is_fixed || target.output >= 0) return false;
       target.output = output;
     }
+    share(class_index, b);
+    return true;
+  }
+
+  void share(int32_t class_index, int32_t b) {
+    AliasClass& target = classes_[class_index];
     target.last_step = std::max(target.last_step, bound_.last_use[b]);
     class_of_[b] = class_index;
-    return true;
   }
 
   bool alias_view(const BoundStep& step, int32_t b) {
@@ -315,9 +459,16 @@ class Resolver {
   const BoundProgram& bound_;
   const Program& program_;
   std::span<const Tensor> inputs_;
+  const bool conditions_;
   std::shared_ptr<Signature> signature_;
+  std::vector<const TensorView*> step_inputs_;  // of the step being resolved
+  std::vector<bool> step_known_;
+  std::vector<TensorView*> step_outputs_;
+  TensorView unused_;
+  size_t next_branch_ = 0;  // into bound_.branches
   std::vector<bool> known_;
   std::vector<bool> dynamic_;
+  std::unordered_map<int32_t, ValueType> types_of_dynamic_;  // what is known of them, per buffer
   std::vector<int32_t> class_of_;
   std::vector<int32_t> output_of_;  // of each buffer, the first program output that it is; or -1
   std::vector<AliasClass> classes_;
@@ -336,15 +487,16 @@ double estimated_nanoseconds(const StepPlan& plan) {
   return total;
 }
 
-SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs) {
+SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs, bool conditions) {
   SignatureKey key;
+  key.reserve(8 * inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = inputs[i];
     // How many elements it has, and their shapes, are known while running only.
     if (holds_values(input.type())) continue;
     key.push_back(static_cast<int64_t>(input.shape().size()));
     for (int64_t dim : input.shape()) key.push_back(dim);
-    if (is_key_value(bound, bound.program.inputs[i], input)) {
+    if (is_key_value(bound, bound.program.inputs[i], input, conditions)) {
       for (int64_t value : integer_values(input)) key.push_back(value);
     }
   }
@@ -352,8 +504,9 @@ SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs)
 }
 
 std::shared_ptr<const Signature> resolve_signature(const BoundProgram& bound,
-                                                   std::span<const Tensor> inputs) {
-  return Resolver(bound, inputs).resolve();
+                                                   std::span<const Tensor> inputs,
+                                                   bool conditions) {
+  return Resolver(bound, inputs, conditions).resolve();
 }
 
 }  // namespace sardonyx

@@ -14,12 +14,14 @@
 namespace sardonyx {
 
 // Integer and bool inputs of at most this many elements become part of the signature when they
-// decide shapes.
+// decide shapes or the conditions of Ifs.
 inline constexpr int64_t kMaxKeyElements = 8;
 
 using SignatureKey = std::vector<int64_t>;
 
-SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs);
+// conditions: the values of inputs that only decide conditions of Ifs take part, too. Without them
+// such an If is dynamic.
+SignatureKey make_key(const BoundProgram& bound, std::span<const Tensor> inputs, bool conditions);
 
 // Where a buffer lies during a Run.
 struct Place {
@@ -40,6 +42,9 @@ struct Place {
 struct ResolvedStep {
   int32_t step = 0;      // into BoundProgram::steps
   bool dynamic = false;  // shapes are only known while running
+  // An If that took this branch of BoundProgram::branches, some of whose results are kDynamic: they
+  // become the If's; or -1.
+  int32_t branch = -1;
   StepPlan plan;
   int64_t scratch_offset = 0;        // in the arena
   int64_t chunk_scratch_offset = 0;  // in the arena
@@ -54,6 +59,7 @@ struct OutputCopy {
 
 struct Signature {
   SignatureKey key;
+  SignatureKey key_without_conditions;
   std::vector<TensorView> views;  // per buffer; data is set for kFixed only
   std::vector<Place> places;      // per buffer
   std::vector<Tensor> known;      // keeps known contents alive
@@ -69,6 +75,7 @@ double estimated_nanoseconds(const StepPlan& plan);
 
 // Throws Error(kInvalidGraph / kInvalidArgument) when the shapes do not fit the model.
 std::shared_ptr<const Signature> resolve_signature(const BoundProgram& bound,
-                                                   std::span<const Tensor> inputs);
+                                                   std::span<const Tensor> inputs,
+                                                   bool conditions = true);
 
 }  // namespace sardonyx

@@ -96,13 +96,56 @@ ValueType merge_types(const ValueType& inferred, const ValueType& declared) {
   return merged;
 }
 
+// Can no value be of both types?
+bool contradict(const ValueType& a, const ValueType& b) {
+  if (!a.is_tensor() || !b.is_tensor()) return false;
+  const bool elements_known =
+      a.element != DataType::kUndefined && b.element != DataType::kUndefined;
+  if (elements_known && a.element != b.element) return true;
+  if (!a.shape || !b.shape) return false;
+  if (a.shape->size() != b.shape->size()) return true;
+  for (size_t i = 0; i < a.shape->size(); ++i) {
+    const Dim &x = (*a.shape)[i], &y = (*b.shape)[i];
+    if (x.is_known() && y.is_known() && x.value != y.value) return true;
+  }
+  return false;
+}
+
+// Collects what the model says of its values and their nodes deny; nobody reads a long list.
+class WrongTypes {
+ public:
+  explicit WrongTypes(std::vector<std::string>& warnings) : warnings_(warnings) {}
+
+  void add(const GraphValue& value, const ValueType& inferred, const DimTable& dims) {
+    if (++count_ > kMost) return;
+    warnings_.push_back(
+        fmt::format("'{}' is declared {}, its node gives {}; the declaration is "
+                    "ignored",
+                    value.name, print_type(value.type, dims), print_type(inferred, dims)));
+  }
+
+  void finish() {
+    if (count_ <= kMost) return;
+    warnings_.push_back(
+        fmt::format("{} more values are declared with types that their nodes do "
+                    "not give",
+                    count_ - kMost));
+  }
+
+ private:
+  static constexpr size_t kMost = 8;
+  std::vector<std::string>& warnings_;
+  size_t count_ = 0;
+};
+
 class Resolver {
  public:
   using Warn = std::function<void(const std::string&)>;
 
   // Without imports nodes must be bound already.
-  explicit Resolver(const OpsetImports* imports = nullptr, const Warn* warn = nullptr)
-      : imports_(imports), warn_(warn) {}
+  explicit Resolver(const OpsetImports* imports = nullptr, const Warn* warn = nullptr,
+                    WrongTypes* wrong_types = nullptr)
+      : imports_(imports), warn_(warn), wrong_types_(wrong_types) {}
 
   void run(Graph& graph) const {
     for (NodeId id : graph.order()) {
@@ -146,6 +189,9 @@ class Resolver {
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (node.outputs[i] == ValueId::kNone) continue;
       GraphValue& value = graph.value(node.outputs[i]);
+      if (wrong_types_ != nullptr && contradict(outputs[i].type, value.type)) {
+        wrong_types_->add(value, outputs[i].type, graph.dims());
+      }
       value.type = merge_types(outputs[i].type, value.type);
       value.ints = std::move(outputs[i].ints);
     }
@@ -187,6 +233,7 @@ class Resolver {
 
   const OpsetImports* imports_;
   const Warn* warn_;
+  WrongTypes* wrong_types_;
 };
 
 }  // namespace
@@ -230,7 +277,10 @@ void resolve_model(Model& model, const ResolveOptions& options) {
   if (import != model.opset_imports.end() && import->second > kNewestOpset) {
     warn(fmt::format("opset {} is newer than {}, the newest known", import->second, kNewestOpset));
   }
-  Resolver(&model.opset_imports, options.lenient_attributes ? &warn : nullptr).run(*model.graph);
+  WrongTypes wrong_types(model.warnings);
+  Resolver(&model.opset_imports, options.lenient_attributes ? &warn : nullptr, &wrong_types)
+      .run(*model.graph);
+  wrong_types.finish();
 }
 
 void infer_node(Graph& graph, NodeId id) { Resolver().run_node(graph, id); }

@@ -91,6 +91,33 @@ TEST(Resolve, NamesWhatIsWrong) {
             std::string::npos);
 }
 
+TEST(Resolve, WarnsOfDeclarationsThatNodesDeny) {
+  const auto model = parse_model_text(R"(
+    <ir_version: 8, opset_import: ["": 13]>
+    main (float[N,3] x) => (float[N,4] y, float[2] z, float[M,3] w, double[?,3] v) {
+      y = Relu(x) z = Neg(x) w = Exp(x) v = Log(x) })");
+  resolve_model(*model);
+  const std::vector<std::string> expected = {
+      "'y' is declared float[N,4], its node gives float[N,3]; the declaration is ignored",
+      "'z' is declared float[2], its node gives float[N,3]; the declaration is ignored",
+      "'v' is declared double[?,3], its node gives float[N,3]; the declaration is ignored"};
+  EXPECT_EQ(model->warnings, expected);
+}
+
+TEST(Resolve, WarnsOfManyWrongDeclarationsInFewLines) {
+  std::string nodes;
+  std::string outputs;
+  for (int i = 0; i < 30; ++i) {
+    outputs += (i == 0 ? "float[7] y" : ", float[7] y") + std::to_string(i);
+    nodes += " y" + std::to_string(i) + " = Relu(x)";
+  }
+  const auto model = parse_model_text("main (float[2] x) => (" + outputs + ") {" + nodes + " }");
+  resolve_model(*model);
+  ASSERT_EQ(model->warnings.size(), 9u);
+  EXPECT_EQ(model->warnings[8],
+            "22 more values are declared with types that their nodes do not give");
+}
+
 TEST(Resolve, UnknownAttributesWarnWhenLenient) {
   const auto model = parse_model_text(R"(
     <ir_version: 8, opset_import: ["": 13]>

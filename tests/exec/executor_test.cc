@@ -163,5 +163,35 @@ TEST(Executor, ConcurrentRunsGiveEqualBitsAtAnyThreadCount) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(RunState, AnArenaThatIsNotNeededAnyMoreIsFreed) {
+  const auto bound = bind_text(
+      "m (float[N] x) => (float[N] y) { a = Neg(x) b = Exp(a) c = Neg(a)"
+      " y = Add(b, c) }");
+  RunState state(*bound, {});
+  const auto run = [&](int64_t size) {
+    const std::vector<Tensor> inputs = {Tensor::allocate(DataType::kFloat, {size})};
+    std::fill_n(const_cast<float*>(inputs[0].data<float>()), size, 0.0f);
+    std::vector<Tensor> outputs = {Tensor::allocate(DataType::kFloat, {size})};
+    state.set_signature(resolve_signature(*bound, inputs));
+    ThreadPool::Team team(nullptr);
+    ASSERT_TRUE(state.run(inputs, outputs, team, nullptr).is_ok());
+    EXPECT_EQ(outputs[0].data<float>()[size - 1], 1.0f);
+    state.settle();
+  };
+  run(100);
+  const int64_t small = state.arena_capacity();
+  run(1 << 20);
+  const int64_t huge = state.arena_capacity();
+  EXPECT_GE(huge, 4 << 20);
+  // Sizes that come back now and then keep their memory.
+  for (int i = 0; i < 200; ++i) {
+    run(i % 20 == 0 ? 1 << 20 : 100);
+    EXPECT_EQ(state.arena_capacity(), huge);
+  }
+  for (int i = 0; i < 64; ++i) run(100);
+  run(100);
+  EXPECT_EQ(state.arena_capacity(), small);
+}
+
 }  // namespace
 }  // namespace sardonyx
