@@ -1,5 +1,6 @@
 // BufferPool: recycles the memory of outputs. Fresh memory costs a page fault every 4 KiB, more
-// than many models' work, so a buffer comes back here when the caller drops its last reference.
+// than many models' work, so a buffer comes back here when the caller drops its last reference, and
+// is freed for good when later outputs are of other sizes.
 // Thread safe; a buffer may outlive the pool.
 #pragma once
 
