@@ -17,7 +17,7 @@ namespace sardonyx::cpu {
 struct CompileOptions {
   Isa isa = best_isa();  // the row whose tiles weights are packed for
   int block = 8;         // width of the blocked layout
-  // Level, disabled passes ("layout" and "pack_gemm" are those of lowering), edit budget, progress,
+  // Level, disabled passes (lower_pass_names() lists those of lowering), edit budget, progress,
   // cancel. The stage is set here.
   PipelineOptions pipeline;
   // Called with "fused" and "lowered".

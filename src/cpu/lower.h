@@ -21,6 +21,9 @@ void pack_gemm(Graph& graph, PassContext& context, const Target& target);
 // PackInt8GemmB and PackedInt8Gemm.
 void pack_int8_gemm(Graph& graph, PassContext& context, const Target& target);
 
+// "conv_1d": convolutions of rank 3 by a constant become ones of rank 4 for "layout".
+void widen_conv_1d(Graph& graph, PassContext& context, const Target& target);
+
 // "layout": regions of float CNN operators become blocked operators with reorders at their edges.
 void lower_layout(Graph& graph, PassContext& context, const Target& target);
 

@@ -1,6 +1,6 @@
 // Fused stage only: a convolution or matrix product takes in what follows it: bias, residual,
 // activation (ops/internal/fused.h). The rules fire on what the CPU's lowering can pack: float,
-// constant two-dimensional (matrix) or four-dimensional (convolution) weights.
+// constant weights of rank 2 (matrix), 3 or 4 (convolution).
 #include "ops/epilogue.h"
 #include "passes/numbers.h"
 #include "passes/rules/params.h"
@@ -64,9 +64,9 @@ const char* check_gemm(const Match& m, const Node& node) {
 const char* check_base(const Match& m) {
   const Node& node = m.node(fused);
   if (!is_single(m.element(x)) || !is_single(m.constant(w).type())) return "type";
-  const size_t wanted_rank = is_product(node) ? 2 : 4;
-  if (m.constant(w).shape().size() != wanted_rank) return "rank";
-  if (!m.rank(x) || (is_product(node) ? *m.rank(x) < 2 : *m.rank(x) != 4)) return "rank";
+  const size_t rank = m.constant(w).shape().size();
+  if (is_product(node) ? rank != 2 : rank != 3 && rank != 4) return "rank";
+  if (!m.rank(x) || (is_product(node) ? *m.rank(x) < 2 : *m.rank(x) != rank)) return "rank";
   for (size_t i = 2; i < node.inputs.size() && !is_product(node); ++i) {
     if (i == 2 && node.inputs[i] != ValueId::kNone &&
         !m.graph().value(node.inputs[i]).is_constant()) {
