@@ -35,29 +35,6 @@ def bert_cases():
     }
 
 
-def t5_encoder_cases():
-    """Token ids with masks: words, then the end 1, then padding 0."""
-    vocabulary = 32100
-
-    def batch(label, lengths, width, ids=None):
-        rng = seeded(label)
-        tokens = np.zeros((len(lengths), width), np.int64)
-        mask = np.zeros_like(tokens)
-        for row, length in enumerate(lengths):
-            tokens[row, :length] = rng.integers(3, vocabulary, length) if ids is None else rng.choice(ids, length)
-            tokens[row, length - 1] = 1
-            mask[row, :length] = 1
-        return {"input_ids": tokens, "attention_mask": mask}
-
-    return {
-        "standard": batch("t5 standard", [16], 16),
-        "padded batch": batch("t5 padded batch", [11, 24, 2], 24),
-        "edges of the vocabulary": batch("t5 edges", [20], 20, ids=[0, 1, vocabulary - 1]),
-        "end only": batch("t5 end", [1], 1),
-        "long": batch("t5 long", [160], 160),
-    }
-
-
 def magika_cases():
     """The first and the last 1024 bytes of a file without surrounding blanks; 256 stands for none."""
 
