@@ -10,7 +10,7 @@ from typing import Callable
 import light_models
 from image_cases import image_cases
 from sound_cases import basic_pitch_cases, silero_cases, silero_sequence_cases, smart_turn_cases
-from text_cases import bert_cases, magika_cases
+from text_cases import bert_cases, magika_cases, t5_decoder_cases, t5_encoder_cases
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, ".cache", "models")
@@ -67,6 +67,9 @@ MODELS = (
     # Quantised models are chaotic: one activation rounded otherwise moves the results, those of onnxruntime's own levels
     # as much as these. So this is about gross errors; test_quantized.py compares the pieces in full.
     RealModel("smart-turn", smart_turn_cases, False, atol=0.2),
+    RealModel("minilm-int8", bert_cases, False, atol=1.0),
+    RealModel("flan-t5-small-encoder", t5_encoder_cases, False, atol=0.5),
+    RealModel("flan-t5-small-decoder", t5_decoder_cases, False, atol=10.0),
     light("bvlc_alexnet"),
     light("densenet121", atol=1e-4),
     light("inception_v1"),

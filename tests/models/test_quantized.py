@@ -22,6 +22,7 @@ from onnx import helper
 from comparison import difference, report, run_everywhere, runner
 from model_cases import FOLDER
 from sound_cases import smart_turn_cases
+from text_cases import bert_cases, t5_decoder_cases, t5_encoder_cases
 
 CUT_AT = ("QuantizeLinear", "DynamicQuantizeLinear")
 GIVEN = "__given"  # ends the names of the inputs at the cuts
@@ -95,6 +96,9 @@ def test_model(command, path, cases, folder, failures):
 
 MODELS = {
     "smart-turn": smart_turn_cases,
+    "minilm-int8": bert_cases,
+    "flan-t5-small-encoder": t5_encoder_cases,
+    "flan-t5-small-decoder": t5_decoder_cases,
 }
 
 
