@@ -231,7 +231,7 @@ Finding check_cache_folder() {
                    {"writable", is_writable},
                    {"mode", mode},
                    {"used", false}};
-  finding.text += "; this version keeps no compiled models, so nothing is written there";
+  finding.text += "; this version keeps no cache yet, so nothing is written there";
   if (!is_writable || (exists && !S_ISDIR(info.st_mode))) {
     finding.complain(Status::kWarning,
                      fmt::format("make {} a folder that this user can write", there.string()));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "cpu/compile.h"
@@ -44,23 +45,26 @@ void add_rows(const Program& program, artifact::Facets& facets) {
   throw Error(ErrorCode::kInvalidGraph, fmt::format("{}: {}", describe(step), message));
 }
 
-void check_step(const Program& program, const Node& step) {
+// `subprograms`: those of the step.
+void check_step(const Program& program, const Node& step, std::span<const SubProgram> subprograms) {
   const OpDef* op = find_op(step.domain, step.op);
   if (op == nullptr) refuse(step, "the operator is not known");
   const bool has_version =
       std::any_of(op->versions.begin(), op->versions.end(),
                   [&](const OpVersion& version) { return version.since == step.version; });
   if (!has_version) refuse(step, fmt::format("there is no version {}", step.version));
-  // A program keeps subgraphs beside the step, where the schema knows an attribute.
-  Node node = step;
-  for (const SubProgram& sub : program.subprograms) {
-    if (&program.steps[static_cast<size_t>(sub.step)] != &step) continue;
-    node.attributes.set(sub.attribute, std::make_shared<Graph>());
-  }
   std::vector<const ValueType*> types;
   for (ValueId input : step.inputs) {
     types.push_back(input == ValueId::kNone ? nullptr
                                             : &program.buffers[static_cast<size_t>(input)].type);
+  }
+  if (subprograms.empty()) {
+    return check_node(step, schema_of(*op, step.version), types, nullptr);
+  }
+  // A program keeps subgraphs beside the step, where the schema knows an attribute.
+  Node node = step;
+  for (const SubProgram& sub : subprograms) {
+    node.attributes.set(sub.attribute, std::make_shared<Graph>());
   }
   check_node(node, schema_of(*op, step.version), types, nullptr);
 }
@@ -126,7 +130,14 @@ bool same_kind(const ValueType& a, const ValueType& b) {
 }
 
 void check_program(const Program& program) {
-  for (const Node& step : program.steps) check_step(program, step);
+  // They come in the order of their steps.
+  const std::span<const SubProgram> all(program.subprograms);
+  size_t next = 0;
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const size_t first = next;
+    while (next < all.size() && static_cast<size_t>(all[next].step) == i) ++next;
+    check_step(program, program.steps[i], all.subspan(first, next - first));
+  }
   for (const SubProgram& sub : program.subprograms) check_subprogram(program, sub);
 }
 

@@ -95,7 +95,7 @@ class TestDoctor(CommandTest):
         row = cache(XDG_CACHE_HOME=self.folder)
         self.assertEqual(row["facts"], {"path": self.path("sardonyx"), "exists": False, "writable": True, "mode": "",
                                         "used": False})
-        self.assertIn("keeps no compiled models", row["text"])
+        self.assertIn("keeps no cache yet", row["text"])
         self.assertFalse(os.path.exists(self.path("sardonyx")))  # it only looks
         os.mkdir(self.path("sardonyx"))
         os.chmod(self.path("sardonyx"), 0o700)
