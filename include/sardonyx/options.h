@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sardonyx/allocator.h"
+
 namespace sardonyx {
 
 // How far the graph is rewritten before it runs. Outputs are the same up to float rounding.
@@ -40,7 +42,8 @@ class CancelToken {
 
 struct Options {
   // Threads that a Run uses, the caller's included. 0: the cores that affinity and cgroup quota
-  // allow.
+  // allow; all Sessions with 0 share one set of threads, so that together they use no more. A
+  // Session with a number of its own has threads of its own.
   int threads = 0;
   OptimizationLevel level = OptimizationLevel::kAll;
   // Names of passes or rules to leave out ("layout", "hard_swish"); `sardonyx inspect` lists those
@@ -51,6 +54,9 @@ struct Options {
   // Upper bound for the memory of one Run (arena and outputs), bytes; 0: none. A Run that needs
   // more fails with kFail and says how much.
   size_t memory_limit_bytes = 0;
+  // Supplies the memory of weights, arenas and outputs; null: the C library. Kept alive by the
+  // Session and by the Values that hold its outputs.
+  std::shared_ptr<Allocator> allocator;
   // Value of a symbolic dimension by its name in the model ("batch" -> 1): fixed at create.
   std::map<std::string, int64_t> free_dimensions;
   // Folder for external weights and compiled parts when the model comes from memory.
@@ -65,10 +71,13 @@ struct Options {
   std::function<void(LogLevel, std::string_view)> log;
   // Called during create with a stage name and the fraction done in [0, 1].
   std::function<void(std::string_view, double)> progress;
+  // A cancelled create ends with Error(kModelLoadCanceled).
   CancelToken cancel;
 };
 
 struct RunOptions {
+  // A cancelled Run ends within milliseconds with Error(kFail); what it wrote into the caller's
+  // outputs is undefined.
   CancelToken cancel;
 };
 

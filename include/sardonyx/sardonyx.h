@@ -1,6 +1,7 @@
 // The whole public C++ interface of Sardonyx.
 #pragma once
 
+#include "sardonyx/allocator.h"
 #include "sardonyx/compile.h"
 #include "sardonyx/element_type.h"
 #include "sardonyx/error.h"

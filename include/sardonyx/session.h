@@ -81,9 +81,16 @@ class SARDONYX_API Session {
                          const RunOptions& options = {}) const;
 
   // Writes results into the caller's Values: a non-empty tensor must have the output's type and
-  // shape and is written in place; anything else is replaced.
+  // shape (else kInvalidArgument; nothing is written) and is written in place; anything else is
+  // replaced. An output may lie over an input: it is written when the input is no longer needed.
+  // Two outputs must not share bytes (kInvalidArgument).
   void run_into(std::span<const Value> inputs, std::span<Value> outputs,
                 const RunOptions& options = {}) const;
+
+  // Gives memory back that is kept for later Runs: arenas and buffers of outputs that nobody holds.
+  // The next Run allocates anew. May be called at any time, also while Runs are under way, which
+  // keep what they use.
+  void trim() const;
 
   // Bytes of the arena that one Run with the last seen shapes uses; 0 before the first Run.
   size_t arena_bytes() const noexcept;

@@ -51,6 +51,13 @@ StagedFile::StagedFile(std::string path) : path_(std::move(path)) {
 StagedFile::~StagedFile() {
   if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!for_now_) return;
+  if (replaced_.empty()) {
+    ::unlink(path_.c_str());
+  } else {
+    std::rename(replaced_.c_str(), path_.c_str());
+  }
+  sync_folder();
 }
 
 void StagedFile::fail(const char* verb, int error) const {
@@ -92,11 +99,44 @@ void StagedFile::publish() {
   if (::close(fd) != 0) fail("write", errno);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("replace", errno);
   temporary_.clear();
-  // The new name too; not every file system can.
+  sync_folder();
+}
+
+// The new name too; not every file system can.
+void StagedFile::sync_folder() const {
   const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
   ::fsync(folder);
   ::close(folder);
+}
+
+void StagedFile::publish_for_now() {
+  const std::string waiting = temporary_ + ".replaced";
+  struct stat info = {};
+  if (::lstat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) fail("replace", EISDIR);
+  // A second name keeps the old file in place until the new one takes it. Without hard links there
+  // is a moment without either.
+  if (::link(path_.c_str(), waiting.c_str()) == 0 ||
+      (errno != ENOENT && std::rename(path_.c_str(), waiting.c_str()) == 0)) {
+    replaced_ = waiting;
+  } else if (errno != ENOENT) {
+    fail("replace", errno);
+  }
+  try {
+    publish();
+  } catch (const Error&) {
+    if (!replaced_.empty()) {
+      std::rename(replaced_.c_str(), path_.c_str());
+      ::unlink(replaced_.c_str());  // rename leaves both names of one file
+    }
+    throw;
+  }
+  for_now_ = true;
+}
+
+void StagedFile::confirm() {
+  for_now_ = false;
+  if (!replaced_.empty()) ::unlink(replaced_.c_str());
 }
 
 }  // namespace sardonyx

@@ -29,12 +29,20 @@ class StagedFile {
   void sync();
   // Once, at the end. An existing file (or symbolic link) is replaced; who has it open keeps it.
   void publish();
+  // The same, but what was replaced comes back when the StagedFile goes without confirm(): for
+  // several files that belong together. While it waits it lies beside the new file under a
+  // temporary name, where a crash leaves it.
+  void publish_for_now();
+  void confirm();
 
  private:
   [[noreturn]] void fail(const char* verb, int error) const;
+  void sync_folder() const;
 
   std::string path_;
   std::string temporary_;  // empty once published
+  std::string replaced_;   // where the replaced file waits
+  bool for_now_ = false;
   int fd_ = -1;
   bool synced_ = false;
   uint64_t size_ = 0;

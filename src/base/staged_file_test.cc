@@ -71,6 +71,44 @@ TEST_F(StagedFileTest, ReplacesWhileTheOldOneIsMapped) {
   EXPECT_EQ(mapped->bytes().size(), 3u);
 }
 
+TEST_F(StagedFileTest, ForNowUntilConfirmed) {
+  for (bool confirmed : {false, true}) {
+    for (const char* old : {"old", ""}) {
+      fs::remove(path_);
+      const bool existed = *old != '\0';
+      if (existed) write_file(path_, bytes(old));
+      {
+        StagedFile file(path_);
+        file.write(bytes("new"));
+        file.publish_for_now();
+        EXPECT_EQ(content(), "new");
+        if (confirmed) file.confirm();
+      }
+      if (confirmed || existed) {
+        EXPECT_EQ(content(), confirmed ? "new" : "old");
+      }
+      EXPECT_EQ(files(), confirmed || existed ? 1u : 0u);
+    }
+  }
+}
+
+// Two files that belong together: the second cannot be put in place, the first goes back.
+TEST_F(StagedFileTest, AFailureOfTheSecondUndoesTheFirst) {
+  write_file(path_, bytes("old"));
+  {
+    StagedFile first(path_), second(folder_ + "/second");
+    first.write(bytes("new"));
+    first.publish_for_now();
+    fs::create_directory(folder_ + "/second");
+    EXPECT_THROW(second.publish(), Error);
+  }
+  EXPECT_EQ(content(), "old");
+  EXPECT_EQ(files(), 2u);  // and the folder
+  StagedFile third(folder_ + "/third");
+  fs::create_directory(folder_ + "/third");
+  EXPECT_THROW(third.publish_for_now(), Error);
+}
+
 TEST_F(StagedFileTest, RefusesWhatIsNoFile) {
   const auto code_of = [](const std::string& path) {
     try {

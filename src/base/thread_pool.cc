@@ -1,6 +1,5 @@
 #include "base/thread_pool.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -25,14 +24,6 @@ inline void cpu_relax() {
 #endif
 }
 
-// Counts fork() calls that this process is a child of, so that a pool knows its threads are gone.
-std::atomic<uint64_t>& fork_generation() {
-  static std::atomic<uint64_t> generation{1};
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++generation; });
-  (void)registered;
-  return generation;
-}
-
 class StdWorker : public ThreadPool::Worker {
  public:
   explicit StdWorker(std::function<void()> body) : thread_(std::move(body)) {}
@@ -52,8 +43,16 @@ constexpr uint32_t chunks_of(uint64_t ticket) { return ticket & 0xffff; }
 }  // namespace
 
 ThreadPool::ThreadPool(int threads, ThreadFactory factory)
-    : threads_(std::max(1, threads)), factory_(std::move(factory)) {
-  fork_generation();
+    : threads_(std::max(1, threads)),
+      factory_(std::move(factory)),
+      fork_handler_([this] { start_mutex_.lock(); },
+                    [this](bool in_child) {
+                      if (in_child) {
+                        begin_child();
+                      } else {
+                        start_mutex_.unlock();
+                      }
+                    }) {
   if (!factory_) {
     factory_ = [](std::function<void()> body) {
       return std::make_unique<StdWorker>(std::move(body));
@@ -63,15 +62,24 @@ ThreadPool::ThreadPool(int threads, ThreadFactory factory)
 
 ThreadPool::~ThreadPool() { stop_workers(); }
 
+std::shared_ptr<ThreadPool> ThreadPool::of_process() {
+  // Never destroyed: a static Session may be made or go at any time.
+  static ForkMutex& mutex = *new ForkMutex;
+  static std::weak_ptr<ThreadPool>& shared = *new std::weak_ptr<ThreadPool>;
+  // Pools are made and go outside of the lock, as ForkMutex asks.
+  auto fresh = std::make_shared<ThreadPool>(allowed_cores());
+  std::shared_ptr<ThreadPool> current;
+  const std::lock_guard<ForkMutex> lock(mutex);
+  current = shared.lock();
+  if (current && current->threads() == fresh->threads()) return current;
+  shared = fresh;
+  return fresh;
+}
+
 void ThreadPool::start_workers() {
-  const uint64_t generation = fork_generation().load(std::memory_order_relaxed);
-  if (started_generation_.load(std::memory_order_acquire) == generation) return;
+  if (started_.load(std::memory_order_acquire)) return;
   const std::lock_guard<std::mutex> lock(start_mutex_);
-  if (started_generation_.load(std::memory_order_relaxed) == generation) return;
-  // Threads of a parent process do not exist here; their handles must not be joined or destroyed.
-  for (auto& worker : workers_) (void)worker.release();
-  workers_.clear();
-  parked_.store(0);
+  if (started_.load(std::memory_order_relaxed)) return;
   for (int i = 1; i < threads_; ++i) {
     try {
       workers_.push_back(factory_([this] { worker_loop(); }));
@@ -79,22 +87,28 @@ void ThreadPool::start_workers() {
       break;  // fewer workers only make a Run slower
     }
   }
-  started_generation_.store(generation, std::memory_order_release);
+  started_.store(true, std::memory_order_release);
+}
+
+// The threads of the parent process do not exist in a child, nor the Run that may have held them.
+void ThreadPool::begin_child() {
+  // Their handles must not be joined or destroyed.
+  static auto& lost = *new std::vector<std::unique_ptr<Worker>>;
+  for (auto& worker : workers_) lost.push_back(std::move(worker));
+  workers_.clear();
+  started_.store(false);
+  parked_.store(0);
+  if ((held_.load() & 1) != 0) held_.fetch_add(1);
+  ticket_.store(make_ticket(epoch_of(ticket_.load()) + 1, 0, 0));
+  start_mutex_.unlock();
 }
 
 void ThreadPool::stop_workers() {
   const std::lock_guard<std::mutex> lock(start_mutex_);
-  const bool ours = started_generation_.load() == fork_generation().load();
   stopping_.store(true);
   held_.fetch_add(2);
   held_.notify_all();
-  for (auto& worker : workers_) {
-    if (ours && worker) {
-      worker->join();
-    } else {
-      (void)worker.release();
-    }
-  }
+  for (auto& worker : workers_) worker->join();
   workers_.clear();
 }
 
@@ -157,13 +171,7 @@ ThreadPool::Team::Team(ThreadPool* pool) : pool_(pool) {
   }
   uint32_t seen = pool_->held_.load(std::memory_order_relaxed);
   if ((seen & 1) != 0 || !pool_->held_.compare_exchange_strong(seen, seen + 1)) {
-    // Taken by another Run (or by a parent's Run when this is a forked child).
-    const bool orphaned = (seen & 1) != 0 && pool_->started_generation_.load() != 0 &&
-                          pool_->started_generation_.load() != fork_generation().load();
-    if (!orphaned) {
-      pool_ = nullptr;
-      return;
-    }
+    pool_ = nullptr;  // taken by another Run
   }
 }
 

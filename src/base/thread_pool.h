@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/fork.h"
+
 namespace sardonyx {
 
 // Cores that this process may use: the affinity mask and the CPU quota of its cgroups (v1 and v2,
@@ -35,6 +37,10 @@ class ThreadPool {
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
+
+  // The pool that everybody shares who asks for no number of threads of their own: as many as
+  // allowed_cores(). It lives while somebody uses it.
+  static std::shared_ptr<ThreadPool> of_process();
 
   int threads() const { return threads_; }
 
@@ -62,6 +68,7 @@ class ThreadPool {
  private:
   void start_workers();
   void stop_workers();
+  void begin_child();
   void worker_loop();
   bool try_chunk();
   void wake();
@@ -81,7 +88,8 @@ class ThreadPool {
   ThreadFactory factory_;
   std::mutex start_mutex_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::atomic<uint64_t> started_generation_{0};  // fork generation that workers belong to; 0: none
+  std::atomic<bool> started_{false};
+  ForkHandler fork_handler_;  // last: the first to go
 };
 
 }  // namespace sardonyx

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstdlib>
 #include <mutex>
 #include <vector>
+
+#include "base/fork.h"
+#include "tensor/memory.h"
 
 namespace sardonyx {
 namespace {
@@ -26,20 +28,20 @@ int64_t round_size(int64_t bytes) {
 
 struct BufferPool::Shelf {
   struct Block {
-    void* memory;
+    std::shared_ptr<void> memory;
     int64_t size_bytes;
     uint64_t since;  // allocation
   };
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Block> blocks;  // longest unused first
   uint64_t allocations = 0;
   std::atomic<bool> is_empty{true};  // may be read without the lock
 
-  // Under the lock: counts an allocation and drops what has waited for too long.
-  void age() {
+  // Under the lock: counts an allocation; `dropped` gets what has waited for too long.
+  void age(std::vector<Block>& dropped) {
     ++allocations;
     while (!blocks.empty() && allocations - blocks.front().since > kMostUnused) {
-      std::free(blocks.front().memory);
+      dropped.push_back(std::move(blocks.front()));
       blocks.erase(blocks.begin());
     }
     is_empty = blocks.empty();
@@ -47,52 +49,60 @@ struct BufferPool::Shelf {
 
   // Brings the block back to the shelf, or frees it when the shelf is full or gone.
   static std::shared_ptr<const void> owner_of(const std::shared_ptr<Shelf>& shelf, Block block) {
-    return {block.memory, [home = std::weak_ptr<Shelf>(shelf), block](const void*) {
-              if (const auto shelf = home.lock()) {
-                const std::lock_guard<std::mutex> lock(shelf->mutex);
-                if (shelf->blocks.size() < kMostKept) {
-                  shelf->blocks.push_back({block.memory, block.size_bytes, shelf->allocations});
-                  shelf->is_empty = false;
-                  return;
-                }
-              }
-              std::free(block.memory);
+    void* memory = block.memory.get();
+    return {memory, [home = std::weak_ptr<Shelf>(shelf), block = std::move(block)](const void*) {
+              const auto shelf = home.lock();
+              if (!shelf) return;
+              const std::lock_guard lock(shelf->mutex);
+              if (shelf->blocks.size() >= kMostKept) return;
+              shelf->blocks.push_back({block.memory, block.size_bytes, shelf->allocations});
+              shelf->is_empty = false;
             }};
-  }
-
-  ~Shelf() {
-    for (const Block& block : blocks) std::free(block.memory);
   }
 };
 
-BufferPool::BufferPool() : shelf_(std::make_shared<Shelf>()) {}
+BufferPool::BufferPool() : shelf_(std::make_shared<Shelf>()) {
+  shelf_->blocks.reserve(kMostKept);  // a block must come back without a throw
+}
 
 Tensor BufferPool::allocate(DataType type, const Shape& shape) {
   const std::optional<int64_t> count = checked_element_count(shape);
   const std::optional<int64_t> bytes = count ? storage_bytes(type, *count) : std::nullopt;
+  std::vector<Shelf::Block> dropped;  // freed without the lock
   if (!bytes || *bytes < kSmallestKept || type == DataType::kString) {
     if (!shelf_->is_empty.load(std::memory_order_relaxed)) {
-      const std::lock_guard<std::mutex> lock(shelf_->mutex);
-      shelf_->age();
+      const std::lock_guard lock(shelf_->mutex);
+      shelf_->age(dropped);
     }
     return Tensor::allocate(type, shape);
   }
   {
-    const std::lock_guard<std::mutex> lock(shelf_->mutex);
-    shelf_->age();
+    const std::lock_guard lock(shelf_->mutex);
+    shelf_->age(dropped);
     auto& blocks = shelf_->blocks;
     for (auto it = blocks.begin(); it != blocks.end(); ++it) {
       // At most a quarter is wasted.
       if (it->size_bytes < *bytes || it->size_bytes - *bytes > it->size_bytes / 4) continue;
-      const Shelf::Block block = *it;
+      Shelf::Block block = std::move(*it);
       blocks.erase(it);
-      return Tensor::view(type, shape, block.memory, Shelf::owner_of(shelf_, block));
+      void* memory = block.memory.get();
+      return Tensor::view(type, shape, memory, Shelf::owner_of(shelf_, std::move(block)));
     }
   }
   const int64_t rounded = round_size(*bytes);
-  void* memory = std::aligned_alloc(kTensorAlignment, static_cast<size_t>(rounded));
+  std::shared_ptr<void> memory = allocate_block(rounded);
   if (memory == nullptr) return Tensor::allocate(type, shape);  // reports the failure
-  return Tensor::view(type, shape, memory, Shelf::owner_of(shelf_, {memory, rounded, 0}));
+  void* address = memory.get();
+  return Tensor::view(type, shape, address,
+                      Shelf::owner_of(shelf_, {std::move(memory), rounded, 0}));
+}
+
+void BufferPool::trim() {
+  std::vector<Shelf::Block> blocks;
+  blocks.reserve(kMostKept);
+  const std::lock_guard lock(shelf_->mutex);
+  blocks.swap(shelf_->blocks);
+  shelf_->is_empty = true;
 }
 
 }  // namespace sardonyx

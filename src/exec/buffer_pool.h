@@ -1,7 +1,7 @@
 // BufferPool: recycles the memory of outputs. Fresh memory costs a page fault every 4 KiB, more
 // than many models' work, so a buffer comes back here when the caller drops its last reference, and
 // is freed for good when later outputs are of other sizes.
-// Thread safe; a buffer may outlive the pool.
+// Thread safe; a buffer may outlive the pool. Fresh memory comes from allocate_block().
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,10 @@ class BufferPool {
  public:
   BufferPool();
   // A tensor with uninitialised memory that returns to the pool when its last copy goes.
+  // Throws as Tensor::allocate does.
   Tensor allocate(DataType type, const Shape& shape);
+  // Gives what lies here unused back.
+  void trim();
 
  private:
   struct Shelf;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/float_mode.h"
+#include "exec/given_outputs.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -49,7 +50,7 @@ void Executor::add_nested(Bodies& bodies) {
 }
 
 std::shared_ptr<const Signature> Executor::find_signature(const SignatureKey& key) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < signatures_.size(); ++i) {
     if (signatures_[i]->key != key) continue;
     std::rotate(signatures_.begin(), signatures_.begin() + static_cast<int64_t>(i),
@@ -69,7 +70,7 @@ std::shared_ptr<const Signature> Executor::add_signature(std::span<const Tensor>
                                                          bool conditions) {
   std::shared_ptr<const Signature> fresh = resolve_signature(*bound_, inputs, conditions);
   std::shared_ptr<const Signature> evicted;  // freed without the lock
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto differs_in_conditions = [&](const std::shared_ptr<const Signature>& other) {
     return other->key_without_conditions == fresh->key_without_conditions;
   };
@@ -100,7 +101,7 @@ void Executor::check_memory(const Signature& signature) const {
 }
 
 std::unique_ptr<RunState> Executor::take_state(const Signature* wanted) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (idle_.empty()) return nullptr;
   auto best = std::find_if(idle_.begin(), idle_.end(), [&](const IdleState& idle) {
     return idle.state->signature() == wanted;
@@ -114,7 +115,7 @@ std::unique_ptr<RunState> Executor::take_state(const Signature* wanted) {
 void Executor::give_state(std::unique_ptr<RunState> state) {
   state->settle();
   std::vector<std::unique_ptr<RunState>> unused;  // freed without the lock
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   ++runs_;
   idle_.push_back({std::move(state), runs_});
   const auto is_stale = [&](const IdleState& idle) { return runs_ - idle.since > kMostIdleRuns; };
@@ -124,29 +125,32 @@ void Executor::give_state(std::unique_ptr<RunState> state) {
   }
 }
 
+void Executor::trim() {
+  std::vector<IdleState> idle;
+  {
+    const std::lock_guard lock(mutex_);
+    idle.swap(idle_);
+  }
+  outputs_.trim();
+  for (const auto& nested : nested_) nested->trim();
+}
+
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                    const std::atomic<bool>* cancel, const StepObserver* observer,
                    ThreadPool::Team* team) {
   const std::shared_ptr<const Signature> signature = signature_for(inputs);
   if (options_.memory_limit_bytes > 0) check_memory(*signature);
+  GivenOutputs given(*bound_, *signature, inputs, outputs);
   std::unique_ptr<RunState> state = take_state(signature.get());
   if (!state) state = std::make_unique<RunState>(*bound_, nested_);
   if (state->signature() != signature.get()) state->set_signature(signature);
   arena_bytes_.store(signature->arena.size_bytes, std::memory_order_relaxed);
 
   for (size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o].is_defined()) continue;
     const TensorView& view = signature->views[bound_->program.outputs[o]];
-    if (!is_known_ahead(*signature, bound_->program.outputs[o])) continue;
-    if (!outputs[o].is_defined()) {
+    if (is_known_ahead(*signature, bound_->program.outputs[o])) {
       outputs[o] = outputs_.allocate(view.type, view.shape);
-    } else if (outputs[o].type() != view.type || !(outputs[o].shape() == view.shape)) {
-      const Tensor& given = outputs[o];
-      give_state(std::move(state));
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("output {} ('{}') is a {}{}, the given buffer is a {}{}", o,
-                      bound_->program.buffers[bound_->program.outputs[o]].name, name_of(view.type),
-                      to_string(view.shape), name_of(given.type()), to_string(given.shape())));
     }
   }
   const FloatModeScope float_mode;
@@ -160,6 +164,7 @@ void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
   }
   give_state(std::move(state));
   status.throw_if_failed();
+  given.finish(outputs);
 }
 
 }  // namespace sardonyx

@@ -5,12 +5,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/thread_pool.h"
 #include "exec/buffer_pool.h"
 #include "exec/run_state.h"
@@ -40,6 +40,8 @@ class Executor {
            ThreadPool::Team* team = nullptr);
 
   const BoundProgram& bound() const { return *bound_; }
+  // Gives idle arenas and unused output memory back; a Run meanwhile keeps its own.
+  void trim();
   // Arena bytes of the signature used last; 0 before the first Run.
   int64_t arena_bytes() const { return arena_bytes_.load(std::memory_order_relaxed); }
   // The signature these inputs would use (for inspection).
@@ -64,7 +66,7 @@ class Executor {
   // One per subprogram; those of one body are the same.
   std::vector<std::shared_ptr<Executor>> nested_;
   std::atomic<int64_t> arena_bytes_{0};
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<std::shared_ptr<const Signature>> signatures_;  // most recently used first
   // Signatures that only differ from another one in values that decide conditions. Too many of
   // them, and such values take no part any more: their Ifs are decided while running.

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 
 #include "exec/evaluate.h"
 #include "exec/executor.h"
+#include "exec/given_outputs.h"
 #include "sardonyx/error.h"
+#include "tensor/memory.h"
 
 namespace sardonyx {
 namespace {
@@ -23,6 +24,12 @@ int64_t round_up(int64_t bytes) {
   const auto align = static_cast<int64_t>(kTensorAlignment);
   return (bytes + align - 1) / align * align;
 }
+
+bool is_set(const std::atomic<bool>* cancel) {
+  return cancel != nullptr && cancel->load(std::memory_order_relaxed);
+}
+
+Status cancelled() { return Status(ErrorCode::kFail, "the run was cancelled"); }
 
 // What reads the buffer is bound to its type, whatever a subgraph makes of it.
 Status check_type(const ProgramBuffer& buffer, const Tensor& tensor) {
@@ -39,6 +46,7 @@ struct RunState::Job {
   RunContext context;
   std::byte* chunk_scratch = nullptr;
   int64_t chunk_scratch_bytes = 0;
+  const std::atomic<bool>* cancel = nullptr;
   std::atomic<bool> failed{false};
   std::mutex mutex;
   Status failure;
@@ -56,14 +64,14 @@ RunState::RunState(const BoundProgram& bound, std::span<const std::shared_ptr<Ex
   }
 }
 
-RunState::~RunState() { std::free(arena_); }
+RunState::~RunState() = default;
 
 void RunState::set_signature(std::shared_ptr<const Signature> signature) {
   if (signature->arena.size_bytes > arena_capacity_) {
-    std::free(arena_);
+    arena_memory_.reset();
     arena_capacity_ = 0;
-    arena_ = static_cast<std::byte*>(std::aligned_alloc(
-        kTensorAlignment, static_cast<size_t>(round_up(signature->arena.size_bytes))));
+    arena_memory_ = allocate_block(signature->arena.size_bytes);
+    arena_ = static_cast<std::byte*>(arena_memory_.get());
     if (arena_ == nullptr) {
       signature_.reset();
       throw Error(ErrorCode::kFail, fmt::format("out of memory: the run needs an arena of {} bytes",
@@ -99,7 +107,7 @@ void RunState::settle() {
   const int64_t needed = std::exchange(most_needed_, 0);
   runs_ = 0;
   if (needed > arena_capacity_ / 2 || arena_capacity_ < kSmallArenaBytes) return;
-  std::free(arena_);
+  arena_memory_.reset();
   arena_ = nullptr;
   arena_capacity_ = 0;
   signature_.reset();  // set again, and with it the arena, before the next Run
@@ -108,6 +116,15 @@ void RunState::settle() {
 Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                      ThreadPool::Team& team, const std::atomic<bool>* cancel,
                      const StepObserver* observer) {
+  // However the Run ends, what it allocated on the way must not wait for the next one.
+  struct Forget {
+    std::vector<Tensor>& tensors;
+    ~Forget() {
+      for (Tensor& tensor : tensors) {
+        if (tensor.is_defined()) tensor = Tensor();
+      }
+    }
+  } forget{dynamic_};
   cancel_ = cancel;
   for (const Patch& patch : input_patches_) {
     const Tensor& input = inputs[patch.index];
@@ -118,9 +135,7 @@ Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
     views_[patch.buffer].data = outputs[patch.index].raw();
   }
   for (const ResolvedStep& step : signature_->steps) {
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) {
-      return Status(ErrorCode::kFail, "the run was cancelled");
-    }
+    if (is_set(cancel)) return cancelled();
     StepEvent event;
     if (observer != nullptr) event.begin = std::chrono::steady_clock::now();
     Status status = step.dynamic ? run_dynamic_step(step, team) : run_step(step, team);
@@ -150,22 +165,14 @@ void RunState::copy_outputs(std::span<Tensor> outputs) {
       continue;
     }
     if (!to.is_defined()) to = Tensor::allocate(from.type, from.shape);
-    if (to.type() != from.type || !(to.shape() == from.shape)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("output {} is a {}{}, the given buffer is a {}{}", copy.output,
-                              name_of(from.type), to_string(from.shape), name_of(to.type()),
-                              to_string(to.shape())));
-    }
+    check_given_output(bound_, static_cast<size_t>(copy.output), from, to);
     copy_contents(from.type, from.data, to.raw(), from.size());
-  }
-  for (Tensor& tensor : dynamic_) {
-    if (tensor.is_defined()) tensor = Tensor();
   }
 }
 
 void RunState::run_chunk(void* job_pointer, int chunk) {
   Job& job = *static_cast<Job*>(job_pointer);
-  if (job.failed.load(std::memory_order_relaxed)) return;
+  if (job.failed.load(std::memory_order_relaxed) || is_set(job.cancel)) return;
   RunContext context = job.context;
   context.chunk = chunk;
   context.chunk_scratch = job.chunk_scratch + job.chunk_scratch_bytes * chunk;
@@ -195,9 +202,17 @@ Status RunState::run_phases(const ResolvedStep& step, const StepPlan& plan, std:
       SDX_RETURN_IF_FAILED(bound.kernel->run(context));
       continue;
     }
-    Job job{bound.kernel.get(), context, chunk_scratch, plan.scratch_bytes_per_chunk, {}, {}, {}};
+    Job job{bound.kernel.get(),
+            context,
+            chunk_scratch,
+            plan.scratch_bytes_per_chunk,
+            cancel_,
+            {},
+            {},
+            {}};
     team.run(context.chunks, &RunState::run_chunk, &job);
     if (job.failed.load()) return std::move(job.failure);
+    if (is_set(cancel_)) return cancelled();
   }
   return Status::ok();
 }
@@ -252,9 +267,7 @@ class RunState::Subgraphs final : public SubgraphRunner {
 
   Status run(std::string_view attribute, std::span<const Tensor> inputs,
              std::span<Tensor> outputs) override {
-    if (state_.cancel_ != nullptr && state_.cancel_->load(std::memory_order_relaxed)) {
-      return Status(ErrorCode::kFail, "the run was cancelled");
-    }
+    if (is_set(state_.cancel_)) return cancelled();
     const auto& subs = state_.bound_.subprograms;
     for (size_t i = 0; i < subs.size(); ++i) {
       if (subs[i].step != step_ || subs[i].attribute != attribute) continue;

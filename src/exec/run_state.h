@@ -79,6 +79,7 @@ class RunState {
   const std::span<const std::shared_ptr<Executor>> nested_;
   const std::atomic<bool>* cancel_ = nullptr;
   std::shared_ptr<const Signature> signature_;
+  std::shared_ptr<void> arena_memory_;
   std::byte* arena_ = nullptr;
   int64_t arena_capacity_ = 0;
   int runs_ = 0;             // since the arena was last looked at

@@ -37,7 +37,9 @@ struct WriteOptions {
 std::vector<std::byte> write_model(const Model& model, const WriteOptions& options = {});
 
 // Both files are complete on the disk before either takes its name, the data file first; on an
-// error none is replaced. The model's tensors may be views into the files that are replaced.
+// error none is replaced. Two names cannot change in one step: a reader that comes between them, or
+// a crash there, finds the old model beside the new data. The model's tensors may be views into the
+// files that are replaced.
 void write_model(const Model& model, const std::string& path, const WriteOptions& options = {});
 
 }  // namespace sardonyx

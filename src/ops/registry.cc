@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fork.h"
 #include "ops/op.h"
 #include "sardonyx/error.h"
 
@@ -27,11 +28,11 @@ std::span<const OpDef* const> all_ops() { return kOps; }
 
 const OpDef* find_op(std::string_view domain, std::string_view name) {
   using Index = std::unordered_multimap<std::string_view, const OpDef*>;
-  static const Index index = [] {
+  static const Index& index = *new Index([] {
     Index fresh;
     for (const OpDef* op : kOps) fresh.emplace(op->name, op);
     return fresh;
-  }();
+  }());  // never destroyed: threads may use it until the process ends
   if (domain == "ai.onnx") domain = "";
   const auto [first, last] = index.equal_range(name);
   for (auto it = first; it != last; ++it) {
@@ -49,8 +50,8 @@ const OpVersion* find_version(const OpDef& op, int64_t opset) {
 }
 
 const Schema& schema_of(const OpDef& op, int since) {
-  static std::mutex mutex;
-  static std::map<const OpVersion*, Schema> cache;
+  static ForkMutex& mutex = *new ForkMutex;
+  static auto& cache = *new std::map<const OpVersion*, Schema>;
   for (const OpVersion& version : op.versions) {
     if (version.since != since) continue;
     const std::lock_guard lock(mutex);

@@ -141,6 +141,8 @@ std::vector<Tensor> run_node(const Node& node, std::span<const Tensor> inputs,
   for (run.phase = 0; run.phase < plan.phases; ++run.phase) {
     run.chunks = plan.chunks[static_cast<size_t>(run.phase)];
     for (run.chunk = 0; run.chunk < run.chunks; ++run.chunk) {
+      if (options.cancel != nullptr && options.cancel->load())
+        throw Error(ErrorCode::kFail, describe(node) + ": cancelled");
       const Status status = kernel->run(run);
       if (!status.is_ok()) {
         throw Error(status.code(), fmt::format("{}: {}", describe(node), status.message()));

@@ -3,6 +3,7 @@
 // runner.
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -12,8 +13,9 @@ namespace sardonyx {
 
 struct RunNodeOptions {
   Isa isa = best_isa();
-  bool constant_inputs = true;  // does `prepare` see the inputs' contents?
-  int in_place = -1;            // output 0 is written over (a copy of) this input
+  bool constant_inputs = true;                // does `prepare` see the inputs' contents?
+  int in_place = -1;                          // output 0 is written over (a copy of) this input
+  const std::atomic<bool>* cancel = nullptr;  // ends the evaluation with kFail when it becomes true
 };
 
 // One tensor per input and output of the node; undefined: absent. The node's ids only say what is

@@ -76,12 +76,15 @@ const char* reason_against(const Graph& graph, const Node& node, const OpDef& op
   return nullptr;
 }
 
-std::vector<Tensor> evaluate(const Graph& graph, const Node& node) {
+std::vector<Tensor> evaluate(const Graph& graph, const Node& node,
+                             const std::atomic<bool>* cancel) {
   std::vector<Tensor> inputs;
   for (ValueId input : node.inputs) {
     inputs.push_back(input == ValueId::kNone ? Tensor() : graph.value(input).constant);
   }
-  return run_node(node, inputs);
+  RunNodeOptions options;
+  options.cancel = cancel;
+  return run_node(node, inputs, options);
 }
 
 }  // namespace
@@ -99,8 +102,9 @@ void fold_constants(Graph& graph, PassContext& context) {
     if (!context.edits_left()) return;
     std::vector<Tensor> results;
     try {
-      results = evaluate(graph, node);
+      results = evaluate(graph, node, context.options().cancel);
     } catch (const Error& error) {
+      context.check_cancelled();
       // Whatever is wrong is told when the node is prepared or run; it may never be.
       context.reject(kName, error.code() == ErrorCode::kNotImplemented ? "no kernel" : "failed",
                      graph, id);

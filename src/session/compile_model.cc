@@ -22,10 +22,14 @@ std::unique_ptr<Model> read(const ModelSource& source, const Options& options) {
   return read_model(source.bytes, borrowed, read_options);
 }
 
-void report_progress(const Options& options, std::string_view stage, double done) {
+void check_cancelled(const Options& options) {
   if (options.cancel.is_cancelled()) {
     throw Error(ErrorCode::kModelLoadCanceled, "session creation was cancelled");
   }
+}
+
+void report_progress(const Options& options, std::string_view stage, double done) {
+  check_cancelled(options);
   if (options.progress) options.progress(stage, done);
 }
 
@@ -59,14 +63,40 @@ PipelineOptions pipeline_options(const Options& options, Stage stage, double fro
   return pipeline;
 }
 
-// The source file or buffer is not needed after create: whatever still points into it is copied.
-void make_constants_private(Program& program) {
+void make_private(Tensor& tensor) {
+  if (tensor.is_defined() && !tensor.is_private()) tensor = tensor.clone();
+}
+
+void make_private(SparseTensor& tensor) {
+  make_private(tensor.values);
+  make_private(tensor.indices);
+}
+
+void make_private(AttributeValue& value) {
+  std::visit(
+      [](auto& held) {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, SparseTensor>) {
+          make_private(held);
+        } else if constexpr (std::is_same_v<T, std::vector<Tensor>> ||
+                             std::is_same_v<T, std::vector<SparseTensor>>) {
+          for (auto& each : held) make_private(each);
+        }
+      },
+      value);
+}
+
+// The source file or buffer is not needed after create, when someone may overwrite or truncate it:
+// whatever still points into it is copied. (Graphs in attributes have become subprograms.)
+void make_private(Program& program, const Options& options) {
   for (ProgramBuffer& buffer : program.buffers) {
-    if (buffer.kind == ProgramBuffer::Kind::kConstant && !buffer.constant.is_private()) {
-      buffer.constant = buffer.constant.clone();
-    }
+    check_cancelled(options);
+    if (buffer.kind == ProgramBuffer::Kind::kConstant) make_private(buffer.constant);
   }
-  for (SubProgram& sub : program.subprograms) make_constants_private(sub.program);
+  for (Node& step : program.steps) {
+    for (auto& [name, value] : step.attributes) make_private(value);
+  }
+  for (SubProgram& sub : program.subprograms) make_private(sub.program, options);
 }
 
 }  // namespace
@@ -113,7 +143,7 @@ CompiledModel compile_model(const ModelSource& source, const Options& options, I
   cpu_options.pipeline.edits_done = compiled.canonical.edits_done;
   cpu_options.observer = observer;
   compiled.program = cpu::compile(*model, cpu_options, compiled.fused);
-  make_constants_private(compiled.program);
+  make_private(compiled.program, options);
   report_progress(options, "bind", 0.9);
   return compiled;
 }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/cpu.h"
+#include "base/heap.h"
 #include "exec/executor.h"
 #include "onnx/reader.h"
 #include "ops/resolve.h"
@@ -16,6 +17,7 @@
 #include "session/log.h"
 #include "session/plan_report.h"
 #include "session/value_access.h"
+#include "tensor/memory.h"
 
 #ifndef SARDONYX_VERSION
 #define SARDONYX_VERSION "0.0.0"
@@ -66,6 +68,13 @@ bool fits(const Tensor& tensor, const ValueInfo& info) {
                      [&](const Tensor& item) { return fits(item, info.item[0]); });
 }
 
+// Runs `call` with the session's memory; every failure leaves as an Error.
+template <typename Call>
+void with_memory_of(const std::shared_ptr<Allocator>& allocator, Call&& call) {
+  const MemoryScope scope(allocator);
+  as_error(call);
+}
+
 }  // namespace
 
 const char* version() noexcept { return SARDONYX_VERSION; }
@@ -75,7 +84,11 @@ int64_t newest_opset() noexcept { return kNewestOpset; }
 struct Session::Impl {
   using SmallList = std::vector<Tensor>;
 
-  Impl(const ModelSource& source, const Options& options) {
+  Impl(const ModelSource& source, const Options& options) : allocator(options.allocator) {
+    with_memory_of(allocator, [&] { create(source, options); });
+  }
+
+  void create(const ModelSource& source, const Options& options) {
     if (options.threads < 0) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("options.threads is {}; expected 0 (all allowed cores) or more",
@@ -99,8 +112,12 @@ struct Session::Impl {
       }
     }
     const size_t steps = compiled.program.steps.size();
-    threads = options.threads == 0 ? allowed_cores() : options.threads;
-    if (threads > 1) pool = std::make_shared<ThreadPool>(threads);
+    if (options.cancel.is_cancelled()) {
+      throw Error(ErrorCode::kModelLoadCanceled, "session creation was cancelled");
+    }
+    pool = options.threads == 0 ? ThreadPool::of_process()
+                                : std::make_shared<ThreadPool>(options.threads);
+    threads = pool->threads();
     isa = compiled.isa;
     ExecutorOptions exec_options;
     exec_options.memory_limit_bytes = static_cast<int64_t>(options.memory_limit_bytes);
@@ -174,11 +191,13 @@ struct Session::Impl {
     for (size_t i = 0; i < results.size(); ++i) {
       if (const Tensor* given = ValueAccess::tensor_of(results[i])) tensors_out[i] = *given;
     }
-    as_error([&] { executor->run(tensors_in, tensors_out, options.cancel.flag()); });
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (ValueAccess::tensor_of(results[i]) != nullptr) continue;
-      results[i] = ValueAccess::wrap(std::move(tensors_out[i]).made_own());
-    }
+    with_memory_of(allocator, [&] {
+      executor->run(tensors_in, tensors_out, options.cancel.flag());
+      for (size_t i = 0; i < results.size(); ++i) {
+        if (ValueAccess::tensor_of(results[i]) != nullptr) continue;
+        results[i] = ValueAccess::wrap(std::move(tensors_out[i]).made_own());
+      }
+    });
   }
 
   size_t index_of(const std::vector<ValueInfo>& infos, const std::string& name,
@@ -192,6 +211,7 @@ struct Session::Impl {
                 fmt::format("the model has no {} '{}'; it has {}", what, name, known));
   }
 
+  const std::shared_ptr<Allocator> allocator;
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
   std::vector<Tensor> defaults;
@@ -223,6 +243,11 @@ const std::vector<ValueInfo>& Session::inputs() const noexcept { return impl_->i
 const std::vector<ValueInfo>& Session::outputs() const noexcept { return impl_->outputs; }
 const ModelMetadata& Session::metadata() const noexcept { return impl_->metadata; }
 int Session::threads() const noexcept { return impl_->threads; }
+
+void Session::trim() const {
+  impl_->executor->trim();
+  if (impl_->allocator == nullptr) trim_heap();
+}
 
 size_t Session::arena_bytes() const noexcept {
   return static_cast<size_t>(impl_->executor->arena_bytes());

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <tuple>
 #include <utility>
 
 #include "sardonyx/error.h"
+#include "tensor/memory.h"
 
 namespace sardonyx {
 
@@ -38,16 +38,13 @@ Tensor Tensor::allocate(DataType type, const Shape& shape) {
                                                 : allocate_objects<Tensor>(*count);
     return tensor;
   }
-  const size_t rounded =
-      (static_cast<size_t>(*bytes) + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-  void* memory = std::aligned_alloc(kTensorAlignment, rounded == 0 ? kTensorAlignment : rounded);
+  std::shared_ptr<void> memory = allocate_block(*bytes);
   if (memory == nullptr) {
     throw Error(ErrorCode::kFail, fmt::format("out of memory: {} bytes for a {} tensor of shape {}",
                                               *bytes, name_of(type), to_string(shape)));
   }
-  tensor.data_ = memory;
-  tensor.owner_ =
-      std::shared_ptr<const void>(memory, [](const void* p) { std::free(const_cast<void*>(p)); });
+  tensor.data_ = memory.get();
+  tensor.owner_ = std::move(memory);
   return tensor;
 }
 

@@ -1,19 +1,9 @@
-// The public C++ interface from the outside: loading, checking of inputs, outputs, cancelling,
-// threads.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <thread>
-
+// The public C++ interface from the outside: loading, checking of inputs, outputs, options.
 #include "onnx/proto_builders.h"
-#include "sardonyx/sardonyx.h"
+#include "tests/session/test_models.h"
 
 namespace sardonyx {
 namespace {
-
-using Strings = std::vector<std::string>;
 
 std::vector<std::byte> bytes_of(const proto::Message& message) {
   const auto data = message.result();
@@ -34,34 +24,6 @@ proto::Message scaled_relu() {
   m.text(2, "session_test");
   m.message(14, proto::entry("author", "somebody"));
   return m;
-}
-
-Value floats(const std::vector<int64_t>& shape, const std::vector<float>& values) {
-  return Value::copy_of<float>(values, shape);
-}
-
-std::vector<float> to_vector(const Value& value) {
-  const auto values = value.as<float>();
-  return {values.begin(), values.end()};
-}
-
-// The message of the Error that `call` throws; fails when it throws none or another code.
-template <typename Call>
-std::string message_of(ErrorCode code, Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return "";
-}
-
-void expect_mentions(const std::string& message, const Strings& words) {
-  for (const std::string& word : words) {
-    EXPECT_NE(message.find(word), std::string::npos) << "'" << word << "' in: " << message;
-  }
 }
 
 class SessionTest : public ::testing::Test {
@@ -166,22 +128,6 @@ TEST_F(SessionTest, FixesFreeDimensions) {
                   {"'height'", "'batch'"});
 }
 
-TEST_F(SessionTest, DoesNotNeedItsSourceAfterCreate) {
-  const Session from_memory(model_);
-  std::fill(model_.begin(), model_.end(), std::byte{0});
-  EXPECT_EQ(to_vector(from_memory.run({{"x", x_}})[0]), y_);
-
-  const auto path = std::filesystem::temp_directory_path() / "sardonyx_session_test.onnx";
-  const std::vector<std::byte> bytes = bytes_of(scaled_relu());
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  const Session from_file(path);
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << "";
-  EXPECT_EQ(to_vector(from_file.run({{"x", x_}})[0]), y_);
-  std::filesystem::remove(path);
-}
-
 TEST_F(SessionTest, SaysWhyAModelDoesNotLoad) {
   message_of(ErrorCode::kNoSuchFile, [] { Session(std::filesystem::path("no/such/model.onnx")); });
   const std::vector<std::byte> noise(100, std::byte{0xff});
@@ -277,19 +223,6 @@ TEST_F(SessionTest, ReportsProgress) {
   ASSERT_GE(seen.size(), 3u);
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
   EXPECT_EQ(seen.back(), 1.0);
-}
-
-TEST_F(SessionTest, ManyThreadsRunOneSession) {
-  const Session session(model_);
-  std::atomic<int> wrong{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 16; ++t) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 200; ++i) wrong += to_vector(session.run({{"x", x_}})[0]) != y_;
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(SessionTest, OutputsOutliveTheSession) {
