@@ -214,7 +214,7 @@ TEST(InlineFunctions, NamesOfManyEqualCallsAreFoundInTimeThatGrowsWithTheirNumbe
 }
 
 TEST(InlineFunctions, RefusesMoreNodesThanAnyModelNeeds) {
-  EXPECT_NE(error_of(calls_twice(60)).find("inlining functions made more than 1048576 nodes"),
+  EXPECT_NE(error_of(calls_twice(60)).find("inlining functions made more than 262144 nodes"),
             std::string::npos);
 }
 

@@ -121,11 +121,15 @@ class TestPlan(CommandTest):
         branches = [helper.make_graph([helper.make_node("Transpose", ["x"], ["t"]), helper.make_node(op, ["t"], ["o"])],
                                       name, [], [info("o", ["b", "c"])])
                     for name, op in (("then", "Exp"), ("else", "Neg"))]
-        save_model(path, [helper.make_node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])],
-                   [info("c", [], TensorProto.BOOL), info("x", [4, 32])], [info("y", ["b", "c"])])
+        # A condition that follows from data: the branch is only known while running.
+        save_model(path, [helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0),
+                          helper.make_node("Cast", ["m"], ["c"], to=TensorProto.BOOL),
+                          helper.make_node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])],
+                   [info("x", [4, 32])], [info("y", ["b", "c"])])
         plan = self.plan(path)
-        self.assertTrue(plan["steps"][0]["dynamic"])
-        subgraphs = plan["steps"][0]["subgraphs"]
+        step = next(step for step in plan["steps"] if step["op"] == "If")
+        self.assertTrue(step["dynamic"])
+        subgraphs = step["subgraphs"]
         self.assertEqual([step["op"] for step in subgraphs["then_branch"]["steps"]], ["Transpose", "Exp"])
         self.assertEqual([step["op"] for step in subgraphs["else_branch"]["steps"]], ["Transpose", "Neg"])
         self.assertIn("else_branch", self.run_command("inspect", path, "--plan").stdout)
