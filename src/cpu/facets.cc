@@ -53,20 +53,29 @@ void check_step(const Program& program, const Node& step, std::span<const SubPro
       std::any_of(op->versions.begin(), op->versions.end(),
                   [&](const OpVersion& version) { return version.since == step.version; });
   if (!has_version) refuse(step, fmt::format("there is no version {}", step.version));
-  std::vector<const ValueType*> types;
-  for (ValueId input : step.inputs) {
-    types.push_back(input == ValueId::kNone ? nullptr
-                                            : &program.buffers[static_cast<size_t>(input)].type);
-  }
-  if (subprograms.empty()) {
-    return check_node(step, schema_of(*op, step.version), types, nullptr);
-  }
+  const auto types_of = [&](const ValueIds& ids) {
+    std::vector<const ValueType*> types;
+    for (ValueId id : ids) {
+      types.push_back(id == ValueId::kNone ? nullptr
+                                           : &program.buffers[static_cast<size_t>(id)].type);
+      if (types.back() == nullptr) continue;
+      const ValueType& type = *types.back();
+      if (!type.holds_values() && (!type.is_tensor() || type.element == DataType::kUndefined)) {
+        refuse(step, "the type of a value is not known");
+      }
+    }
+    return types;
+  };
+  const std::vector<const ValueType*> inputs = types_of(step.inputs);
+  const std::vector<const ValueType*> outputs = types_of(step.outputs);
+  const Schema& schema = schema_of(*op, step.version);
+  if (subprograms.empty()) return check_node(step, schema, inputs, nullptr, outputs);
   // A program keeps subgraphs beside the step, where the schema knows an attribute.
   Node node = step;
   for (const SubProgram& sub : subprograms) {
     node.attributes.set(sub.attribute, std::make_shared<Graph>());
   }
-  check_node(node, schema_of(*op, step.version), types, nullptr);
+  check_node(node, schema, inputs, nullptr, outputs);
 }
 
 void check_subprogram(const Program& program, const SubProgram& sub) {
@@ -117,7 +126,13 @@ artifact::Offer offer() {
 
 Isa target_of(const artifact::Facets& facets) {
   const std::optional<Isa> isa = parse_isa(facets.target);
-  if (isa) return *isa;
+  if (isa && *isa <= best_isa()) return *isa;
+  if (isa) {
+    // The levels it says it needs are checked first: this one is not among them.
+    throw Error(ErrorCode::kFail, fmt::format("the compiled model is for {}, which is not here; "
+                                              "this machine offers {}",
+                                              facets.target, to_string(best_isa())));
+  }
   throw Error(ErrorCode::kFail, fmt::format("the compiled model is for '{}', which is no known "
                                             "level of instructions",
                                             facets.target));

@@ -51,6 +51,19 @@ bool is_of_type(const Tensor& tensor, const ValueType& type) {
   }
 }
 
+void check_output_types(const Program& program, std::span<const int32_t> outputs,
+                        std::span<TensorView* const> views) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] < 0) continue;
+    const ProgramBuffer& buffer = program.buffers[static_cast<size_t>(outputs[i])];
+    if (!buffer.type.is_tensor() || buffer.type.element == DataType::kUndefined) continue;
+    if (views[i]->type == buffer.type.element) continue;
+    throw Error(ErrorCode::kInvalidGraph,
+                fmt::format("output {} '{}' is {}, the program says {}", i, buffer.name,
+                            name_of(views[i]->type), name_of(buffer.type.element)));
+  }
+}
+
 std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,
                                  std::span<const TensorView* const> inputs,
                                  std::span<TensorView* const> outputs) {

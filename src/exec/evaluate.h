@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/op.h"
+#include "plan/program.h"
 
 namespace sardonyx {
 
@@ -28,6 +29,11 @@ std::vector<ValueType> infer_types(const Node& node, const OpDef& op,
 
 // The same type where dimensions that are not known numbers are unknown.
 ValueType without_symbols(ValueType type);
+
+// Kernels are prepared for the types that the program gives its buffers. Throws
+// Error(kInvalidGraph) when inference says otherwise for one of a step's outputs (-1: absent).
+void check_output_types(const Program& program, std::span<const int32_t> outputs,
+                        std::span<TensorView* const> views);
 
 // Runs a prepared kernel on the calling thread into fresh tensors of the outputs' types and shapes;
 // undefined where an output is absent. Throws Error.

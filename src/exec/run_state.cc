@@ -353,6 +353,7 @@ Status RunState::run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& te
   try {
     const std::vector<bool> known(views.inputs.size(), true);
     const bool complete = infer_step(node, *bound.op, views.inputs, known, views.outputs);
+    check_output_types(bound_.program, bound.outputs, views.outputs);
     if (!complete && !bound.op->has(kDataDependentShape)) {
       return Status(ErrorCode::kFail, "the shape of an output could not be told while running");
     }

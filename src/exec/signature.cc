@@ -174,8 +174,11 @@ class Resolver {
       const int32_t branch = condition ? step.branches[*condition] : -1;
       return branch < 0 || passes_values(branch) ? add_dynamic_step(s) : take_branch(s, branch);
     }
-    const bool resolved = !any_dynamic && values_known && !step.op->has(kDataDependentShape) &&
-                          !step.gives_outputs && infer_step(node, *step.op, inputs, known, outputs);
+    bool resolved = false;
+    if (!any_dynamic && values_known && !step.op->has(kDataDependentShape) && !step.gives_outputs) {
+      resolved = infer_step(node, *step.op, inputs, known, outputs);
+      check_output_types(program_, step.outputs, outputs);
+    }
     if (!resolved) return add_dynamic_step(s);
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i] < 0) outputs[i] = const_cast<TensorView*>(&kAbsent);
@@ -281,6 +284,12 @@ class Resolver {
       if (class_of_[from] < 0) {
         throw Error(ErrorCode::kInvalidArgument,
                     fmt::format("output {} is an input that was not given", i));
+      }
+      const ValueType &wanted = program_.buffers[b].type, &given = program_.buffers[from].type;
+      if (wanted.kind != given.kind || wanted.element != given.element) {
+        throw Error(ErrorCode::kInvalidGraph,
+                    fmt::format("output {} '{}' is {}, the program says {}", i,
+                                program_.buffers[b].name, type_string(given), type_string(wanted)));
       }
       if (dynamic_[from]) {
         set_dynamic(b, s);

@@ -104,50 +104,67 @@ void check_attributes(const Node& node, const Schema& schema,
   }
 }
 
-void check_types(const Node& node, const Schema& schema,
-                 std::span<const ValueType* const> input_types) {
-  struct Bound {
-    std::string type;
-    size_t input;
-  };
-  std::map<std::string_view, Bound> bound;
-  for (size_t i = 0; i < input_types.size() && !schema.inputs.empty(); ++i) {
-    const ValueType* type = input_types[i];
-    if (type == nullptr || type->kind == ValueType::Kind::kUnknown) continue;
-    if (type->is_tensor() && type->element == DataType::kUndefined) continue;
-    const FormalParameter& formal = schema.inputs[std::min(i, schema.inputs.size() - 1)];
-    const std::string found = type_string(*type);
-    if (found.find('?') != std::string::npos) continue;  // an inner type is not known
-    const auto constraint = schema.constraints.find(formal.type);
-    if (constraint == schema.constraints.end()) {
-      if (formal.type != found) {
-        fail(node,
-             fmt::format("input {} '{}' is {}, expected {}", i, formal.name, found, formal.type));
-      }
-      continue;
+// One call per side; a type parameter stands for one type on both.
+class TypeChecker {
+ public:
+  explicit TypeChecker(const Node& node, const Schema& schema) : node_(node), schema_(schema) {}
+
+  void check(const char* side, const std::vector<FormalParameter>& formals,
+             std::span<const ValueType* const> types) {
+    for (size_t i = 0; i < types.size() && !formals.empty(); ++i) {
+      const ValueType* type = types[i];
+      if (type == nullptr || type->kind == ValueType::Kind::kUnknown) continue;
+      if (type->is_tensor() && type->element == DataType::kUndefined) continue;
+      const std::string found = type_string(*type);
+      if (found.find('?') != std::string::npos) continue;  // an inner type is not known
+      check_one(side, i, formals[std::min(i, formals.size() - 1)], found);
+    }
+  }
+
+ private:
+  void check_one(const char* side, size_t i, const FormalParameter& formal,
+                 const std::string& found) {
+    const auto constraint = schema_.constraints.find(formal.type);
+    if (constraint == schema_.constraints.end()) {
+      if (formal.type == found) return;
+      fail(node_,
+           fmt::format("{} {} '{}' is {}, expected {}", side, i, formal.name, found, formal.type));
     }
     const std::vector<std::string>& allowed = constraint->second;
     if (std::find(allowed.begin(), allowed.end(), found) == allowed.end()) {
-      fail(node, fmt::format("input {} '{}' is {}, expected one of: {}", i, formal.name, found,
-                             fmt::join(allowed, ", ")));
+      fail(node_, fmt::format("{} {} '{}' is {}, expected one of: {}", side, i, formal.name, found,
+                              fmt::join(allowed, ", ")));
     }
-    if (!formal.homogeneous) continue;
-    const auto [it, fresh] = bound.try_emplace(formal.type, Bound{found, i});
+    if (!formal.homogeneous) return;
+    const auto [it, fresh] = bound_.try_emplace(formal.type, Bound{found, side, i});
     if (!fresh && it->second.type != found) {
-      fail(node, fmt::format("input {} '{}' is {}, expected {} as input {} (both are {})", i,
-                             formal.name, found, it->second.type, it->second.input, formal.type));
+      fail(node_,
+           fmt::format("{} {} '{}' is {}, expected {} as {} {} (both are {})", side, i, formal.name,
+                       found, it->second.type, it->second.side, it->second.index, formal.type));
     }
   }
-}
+
+  struct Bound {
+    std::string type;
+    const char* side;
+    size_t index;
+  };
+  const Node& node_;
+  const Schema& schema_;
+  std::map<std::string_view, Bound> bound_;
+};
 
 }  // namespace
 
 void check_node(const Node& node, const Schema& schema,
                 std::span<const ValueType* const> input_types,
-                const std::function<void(const std::string&)>* warn) {
+                const std::function<void(const std::string&)>* warn,
+                std::span<const ValueType* const> output_types) {
   check_arity(node, schema);
   check_attributes(node, schema, warn);
-  check_types(node, schema, input_types);
+  TypeChecker checker(node, schema);
+  checker.check("input", schema.inputs, input_types);
+  checker.check("output", schema.outputs, output_types);
 }
 
 }  // namespace sardonyx

@@ -40,4 +40,19 @@ void set_epilogue(Attributes& attributes, const kernels::Epilogue& epilogue) {
   attributes.set("beta", epilogue.beta);
 }
 
+void check_operand(const InferContext& context, size_t i, const Dims& expected,
+                   std::string_view what) {
+  if (!context.has_input(i) || !context.input_shape(i)) return;
+  const Dims& found = *context.input_shape(i);
+  if (found.size() != expected.size()) {
+    context.fail(fmt::format("{} has rank {}, expected {}", what, found.size(), expected.size()));
+  }
+  for (size_t axis = 0; axis < found.size(); ++axis) {
+    if (!found[axis].is_known() || !expected[axis].is_known()) continue;
+    if (found[axis] == expected[axis]) continue;
+    context.fail(fmt::format("{} has {} elements on axis {}, expected {}", what, found[axis].value,
+                             axis, expected[axis].value));
+  }
+}
+
 }  // namespace sardonyx

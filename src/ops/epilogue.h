@@ -6,6 +6,7 @@
 
 #include "ir/graph.h"
 #include "kernels/epilogue.h"
+#include "ops/infer.h"
 
 namespace sardonyx {
 
@@ -18,5 +19,10 @@ kernels::Epilogue parse_epilogue(const Node& node);
 
 // Writes them; nothing for no activation.
 void set_epilogue(Attributes& attributes, const kernels::Epilogue& epilogue);
+
+// Fails when input i is there and known not to have the shape `expected`. Internal operators come
+// out of compiled files, too: their kernels trust no operand whose size this has not compared.
+void check_operand(const InferContext& context, size_t i, const Dims& expected,
+                   std::string_view what);
 
 }  // namespace sardonyx

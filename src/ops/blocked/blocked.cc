@@ -17,9 +17,9 @@ int parse_block(const Node& node) {
 
 int64_t parse_channels(const Node& node) {
   const int64_t channels = node.attributes.get_int("channels", 0);
-  if (channels < 1) {
-    throw Error(ErrorCode::kInvalidGraph,
-                fmt::format("{}: channels is {}; expected 1 or more", describe(node), channels));
+  if (channels < 1 || channels > INT32_MAX) {
+    throw Error(ErrorCode::kInvalidGraph, fmt::format("{}: channels is {}; expected 1 to {}",
+                                                      describe(node), channels, INT32_MAX));
   }
   return channels;
 }
@@ -32,10 +32,22 @@ Dims blocked_shape(DimTable& dims, Dim batch, Dim channels, Dim height, Dim widt
   return {batch, dims.ceil_div(channels, int64_t{block}), height, width, int64_t{block}};
 }
 
-void check_blocked(InferContext& context, size_t i) {
+void check_blocked(const InferContext& context, size_t i, int64_t channels, int block) {
   const SymShape& shape = context.input_shape(i);
-  if (shape && shape->size() != 5) {
+  if (!shape) return;
+  if (shape->size() != 5) {
     context.fail(fmt::format("input {} has rank {}; blocked values have 5", i, shape->size()));
+  }
+  const Dim blocks = (*shape)[1], width = (*shape)[4];
+  if (!width.is_known()) return;
+  if (block == 0 ? !kernels::is_block_width(width.value) : width.value != block) {
+    context.fail(fmt::format("input {} has blocks of {} channels; expected {}", i, width.value,
+                             block == 0 ? "4, 8 or 16" : std::to_string(block)));
+  }
+  if (channels != 0 && blocks.is_known() &&
+      blocks.value != kernels::block_count(channels, width.value)) {
+    context.fail(fmt::format("input {} has {} blocks of {}; {} channels need {}", i, blocks.value,
+                             width.value, channels, kernels::block_count(channels, width.value)));
   }
 }
 

@@ -15,7 +15,7 @@
 
 namespace sardonyx {
 
-// The attributes `block` (4, 8 or 16) and `channels`. Throw Error(kInvalidGraph).
+// The attributes `block` (4, 8 or 16) and `channels` (1 to 2^31 - 1). Throw Error(kInvalidGraph).
 int parse_block(const Node& node);
 int64_t parse_channels(const Node& node);
 
@@ -35,8 +35,9 @@ BlockedDims blocked_dims(const Shape& shape);
 // [N, ceil(channels / block), H, W, block].
 Dims blocked_shape(DimTable& dims, Dim batch, Dim channels, Dim height, Dim width, int block);
 
-// Fails unless input i has rank 5 (or an unknown rank).
-void check_blocked(InferContext& context, size_t i);
+// Fails when input i is known not to be blocked: rank 5 and a width of 4, 8 or 16. Where they are
+// given, the width must be `block` and the blocks those of `channels`.
+void check_blocked(const InferContext& context, size_t i, int64_t channels = 0, int block = 0);
 
 // The geometry of two spatial axes.
 kernels::Window2d window_2d(const WindowAxes& axes);

@@ -27,10 +27,20 @@ kernels::BlockedBinary parse_op(const Node& node) {
 }
 
 void infer(InferContext& context) {
-  check_blocked(context, 0);
+  const int64_t channels = parse_channels(context.node());
+  check_blocked(context, 0, channels);
   const SymShape &a = context.input_shape(0), &b = context.input_shape(1);
   if (!a || !b) return context.set_output(0, DataType::kFloat, std::nullopt);
-  if (b->size() != 5) return context.same_as_input(0);  // one float
+  if (b->size() != 5) {
+    for (const Dim& dim : *b) {
+      if (dim.is_known() && !dim.is(1)) context.fail("a plain operand must be one float");
+    }
+    return context.same_as_input(0);
+  }
+  check_blocked(context, 1, channels);
+  if ((*a)[4].is_known() && (*b)[4].is_known() && (*a)[4] != (*b)[4]) {
+    context.fail("the operands have blocks of different widths");
+  }
   const size_t both[] = {0, 1};
   context.set_output(0, DataType::kFloat, context.broadcast_inputs(both));
 }

@@ -94,13 +94,7 @@ class BlockedConvKernel final : public Kernel {
 
 std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
   BlockedConvParams params = parse_blocked_conv(context.node);
-  kernels::ConvShape shape;
-  shape.in_channels = params.channels;
-  shape.out_channels = params.filters;
-  shape.groups = params.group;
-  shape.window.kernel_h = params.window.kernel[0];
-  shape.window.kernel_w = params.window.kernel[1];
-  if (!kernels::conv_supported(shape, params.tile)) {
+  if (!kernels::conv_supported(kernel_shape(params), params.tile)) {
     context.unsupported("groups of whole blocks and kernels of up to 1024 elements");
   }
   return std::make_unique<BlockedConvKernel>(std::move(params), kernels::conv_kernels(context.isa));

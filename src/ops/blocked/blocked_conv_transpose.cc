@@ -17,8 +17,11 @@ void infer(InferContext& context) {
   const ConvTransposeParams window = parse_conv_transpose(context.node());
   const SymShape& x = context.input_shape(0);
   if (!x) return context.set_output(0, DataType::kFloat, std::nullopt);
-  check_blocked(context, 0);
+  check_conv_input(context, params);
   check_window(context, params.window, 2);
+  if (window.output_padding.size() != 0 && window.output_padding.size() != 2) {
+    context.fail("output_padding must have two values");
+  }
   DimTable& dims = context.dims();
   const Dims& in = *x;
   Dims out = {in[0], kernels::block_count(params.filters, params.tile.block)};
@@ -30,6 +33,7 @@ void infer(InferContext& context) {
                            0));
   }
   out.push_back(int64_t{params.tile.block});
+  check_conv_operands(context, params, out);
   context.set_output(0, DataType::kFloat, std::move(out));
 }
 
@@ -106,7 +110,14 @@ class BlockedConvTransposeKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
-  return std::make_unique<BlockedConvTransposeKernel>(parse_blocked_conv(context.node),
+  BlockedConvParams params = parse_blocked_conv(context.node);
+  const WindowParams& w = params.window;
+  const bool explicit_pads =
+      w.auto_pad == AutoPad::kNotSet || (w.auto_pad == AutoPad::kValid && w.pads.empty());
+  if (!explicit_pads || !kernels::conv_transpose_supported(kernel_shape(params), params.tile)) {
+    context.unsupported("explicit pads, groups of whole blocks, kernels of up to 1024 elements");
+  }
+  return std::make_unique<BlockedConvTransposeKernel>(std::move(params),
                                                       parse_conv_transpose(context.node),
                                                       kernels::conv_transpose_kernels(context.isa));
 }

@@ -54,7 +54,12 @@ class BlockedDepthwiseKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
-  return std::make_unique<BlockedDepthwiseKernel>(parse_blocked_conv(context.node),
+  BlockedConvParams params = parse_blocked_conv(context.node);
+  if (params.group != params.channels || params.filters != params.channels ||
+      params.tile.plain_input) {
+    context.unsupported("as many groups and filters as channels, blocked");
+  }
+  return std::make_unique<BlockedDepthwiseKernel>(std::move(params),
                                                   kernels::depthwise_kernels(context.isa));
 }
 

@@ -8,7 +8,7 @@ namespace sardonyx {
 namespace {
 
 void infer(InferContext& context) {
-  check_blocked(context, 0);
+  check_blocked(context, 0, parse_channels(context.node()));
   context.same_as_input(0);
 }
 

@@ -33,6 +33,16 @@ int64_t parse_group(const Node& node) {
 
 }  // namespace
 
+kernels::ConvShape kernel_shape(const BlockedConvParams& params) {
+  kernels::ConvShape shape;
+  shape.in_channels = params.channels;
+  shape.out_channels = params.filters;
+  shape.groups = params.group;
+  shape.window.kernel_h = params.window.kernel[0];
+  shape.window.kernel_w = params.window.kernel[1];
+  return shape;
+}
+
 BlockedConvParams parse_blocked_conv(const Node& node) {
   BlockedConvParams params;
   params.window = parse_window(node);
@@ -41,7 +51,7 @@ BlockedConvParams parse_blocked_conv(const Node& node) {
   params.filters = node.attributes.get_int("filters", 0);
   params.tile = parse_tile(node);
   params.epilogue = parse_epilogue(node);
-  if (params.filters < 1 || params.filters % params.group != 0 ||
+  if (params.filters < 1 || params.filters > INT32_MAX || params.filters % params.group != 0 ||
       params.channels % params.group != 0) {
     throw Error(ErrorCode::kInvalidGraph,
                 fmt::format("{}: {} channels and {} filters do not form {} groups", describe(node),
@@ -59,13 +69,7 @@ void infer_blocked_conv(InferContext& context) {
   const SymShape& x = context.input_shape(0);
   if (!x) return context.set_output(0, DataType::kFloat, std::nullopt);
   const Dims& in = *x;
-  const bool plain = params.tile.plain_input;
-  if (in.size() != (plain ? 4 : 5)) context.fail("input of a wrong rank");
-  const int64_t expected =
-      plain ? params.channels : kernels::block_count(params.channels, params.tile.block);
-  if (in[1].is_known() && !in[1].is(expected)) {
-    context.fail(fmt::format("axis 1 of the input is {}; expected {}", in[1].value, expected));
-  }
+  check_conv_input(context, params);
   check_window(context, params.window, 2);
   Dims out = {in[0], kernels::block_count(params.filters, params.tile.block)};
   for (size_t axis = 0; axis < 2; ++axis) {
@@ -73,7 +77,28 @@ void infer_blocked_conv(InferContext& context) {
         window_output(context, params.window, axis, in[2 + axis], params.window.kernel[axis]));
   }
   out.push_back(int64_t{params.tile.block});
+  check_conv_operands(context, params, out);
   context.set_output(0, DataType::kFloat, std::move(out));
+}
+
+void check_conv_input(const InferContext& context, const BlockedConvParams& params) {
+  if (!params.tile.plain_input) {
+    return check_blocked(context, 0, params.channels, params.tile.block);
+  }
+  const Dim any = Dim::unknown();
+  check_operand(context, 0, Dims{any, params.channels, any, any}, "the input");
+}
+
+void check_conv_operands(const InferContext& context, const BlockedConvParams& params,
+                         const Dims& output) {
+  const int64_t block = params.tile.block;
+  const int64_t filters = kernels::block_count(params.filters, block) * block;
+  const auto floats = checked_element_count(Shape{
+      filters, params.channels / params.group, params.window.kernel[0], params.window.kernel[1]});
+  if (!floats) context.fail("the weights have no valid size");
+  check_operand(context, 1, Dims{*floats}, "the packed weight");
+  check_operand(context, 2, Dims{filters}, "the packed bias");
+  check_operand(context, 3, output, "the residual");
 }
 
 PackParams parse_pack(const Node& node) {

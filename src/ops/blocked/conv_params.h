@@ -18,11 +18,21 @@ struct BlockedConvParams {
   kernels::Epilogue epilogue;
 };
 
+// Channels, groups and kernel of the family's shape.
+kernels::ConvShape kernel_shape(const BlockedConvParams& params);
+
 // Throws Error(kInvalidGraph).
 BlockedConvParams parse_blocked_conv(const Node& node);
 
-// Output 0, for a stride-down window; checks ranks, and the channels of input 0.
+// Output 0, for a stride-down window; checks the shapes of all inputs.
 void infer_blocked_conv(InferContext& context);
+
+// Fails when input 0 is known not to hold the channels.
+void check_conv_input(const InferContext& context, const BlockedConvParams& params);
+// Fails when the packed weights (input 1), packed bias (2) or residual (3) are known not to be what
+// a convolution with this output reads.
+void check_conv_operands(const InferContext& context, const BlockedConvParams& params,
+                         const Dims& output);
 
 // What packed weights depend on, from the attributes of a pack node and the plain weight's shape.
 // Depthwise weights are [C, 1, kh, kw].

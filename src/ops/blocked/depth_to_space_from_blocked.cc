@@ -29,14 +29,10 @@ Params parse(const Node& node) {
 
 void infer(InferContext& context) {
   const Params params = parse(context.node());
-  check_blocked(context, 0);
+  check_blocked(context, 0, params.channels);
   const SymShape& x = context.input_shape(0);
   if (!x) return context.set_output(0, DataType::kFloat, std::nullopt);
   const Dims& in = *x;
-  if (in[1].is_known() && in[4].is_known() &&
-      in[1].value != kernels::block_count(params.channels, in[4].value)) {
-    context.fail(fmt::format("{} blocks do not hold {} channels", in[1].value, params.channels));
-  }
   context.set_output(0, DataType::kFloat,
                      Dims{in[0], params.filters(), context.dims().mul(in[2], params.height),
                           context.dims().mul(in[3], params.width)});

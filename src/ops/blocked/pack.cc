@@ -29,6 +29,9 @@ void infer_pack(InferContext& context, const PackFunctions& functions) {
     context.fail(fmt::format("input of rank {}; expected {}", plain->size(), functions.rank));
   }
   const std::optional<Shape> shape = to_shape(plain);
+  if (shape && !functions.supported(params, *shape)) {
+    context.fail(fmt::format("a tensor {} that the attributes do not fit", to_string(*shape)));
+  }
   context.set_output(0, DataType::kFloat,
                      Dims{shape ? Dim(functions.size(params, *shape)) : Dim::unknown()});
 }

@@ -14,6 +14,7 @@ struct PackFunctions {
   int64_t (*size)(const PackParams& params, const Shape& plain);
   void (*pack)(const PackParams& params, const Shape& plain, const float* in, float* out);
   size_t rank;  // of the plain tensor
+  bool (*supported)(const PackParams& params, const Shape& plain);
 };
 
 // Output 0: one dimension of packed floats.

@@ -16,7 +16,9 @@ void pack(const PackParams& params, const Shape& plain, const float* in, float* 
   std::fill_n(std::copy_n(in, plain[0], out), size(params, plain) - plain[0], 0.0f);
 }
 
-constexpr PackFunctions kFunctions = {size, pack, 1};
+bool supported(const PackParams&, const Shape&) { return true; }
+
+constexpr PackFunctions kFunctions = {size, pack, 1, supported};
 
 void infer(InferContext& context) { infer_pack(context, kFunctions); }
 

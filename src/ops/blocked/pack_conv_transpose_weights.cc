@@ -32,7 +32,16 @@ void pack(const PackParams& params, const Shape& plain, const float* in, float* 
   kernels::pack_conv_transpose_weights(transposed_shape(params, plain), params.tile, in, out);
 }
 
-constexpr PackFunctions kFunctions = {size, pack, 4};
+bool supported(const PackParams& params, const Shape& plain) {
+  const auto pair = [](size_t values, size_t expected) {
+    return values == 0 || values == expected;
+  };
+  return plain[0] % params.group == 0 && pair(params.window.strides.size(), 2) &&
+         pair(params.window.dilations.size(), 2) && pair(params.window.pads.size(), 4) &&
+         kernels::conv_transpose_supported(transposed_shape(params, plain), params.tile);
+}
+
+constexpr PackFunctions kFunctions = {size, pack, 4, supported};
 
 void infer(InferContext& context) { infer_pack(context, kFunctions); }
 

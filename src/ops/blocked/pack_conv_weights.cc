@@ -14,7 +14,12 @@ void pack(const PackParams& params, const Shape& plain, const float* in, float* 
   kernels::pack_conv_weights(pack_shape(params, plain), params.tile, in, out);
 }
 
-constexpr PackFunctions kFunctions = {size, pack, 4};
+bool supported(const PackParams& params, const Shape& plain) {
+  return plain[0] % params.group == 0 &&
+         kernels::conv_supported(pack_shape(params, plain), params.tile);
+}
+
+constexpr PackFunctions kFunctions = {size, pack, 4, supported};
 
 void infer(InferContext& context) { infer_pack(context, kFunctions); }
 

@@ -22,7 +22,9 @@ void pack(const PackParams& params, const Shape& plain, const float* in, float* 
   kernels::pack_depthwise_weights(depthwise(plain), params.tile.block, in, out);
 }
 
-constexpr PackFunctions kFunctions = {size, pack, 4};
+bool supported(const PackParams&, const Shape& plain) { return plain[1] == 1; }
+
+constexpr PackFunctions kFunctions = {size, pack, 4, supported};
 
 void infer(InferContext& context) { infer_pack(context, kFunctions); }
 

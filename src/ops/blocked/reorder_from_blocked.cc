@@ -13,7 +13,7 @@ constexpr OpVersion kVersions[] = {
 void infer(InferContext& context) {
   const int64_t channels = parse_channels(context.node());
   const bool last = context.node().attributes.get_int("channels_last", 0) != 0;
-  check_blocked(context, 0);
+  check_blocked(context, 0, channels, parse_block(context.node()));
   const SymShape& x = context.input_shape(0);
   if (!x) return context.set_output(0, DataType::kFloat, std::nullopt);
   const Dims& d = *x;

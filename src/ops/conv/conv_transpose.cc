@@ -13,12 +13,18 @@ namespace sardonyx {
 
 ConvTransposeParams parse_conv_transpose(const Node& node) {
   ConvTransposeParams params{parse_window(node), node.attributes.get_int("group", 1), {}, {}};
-  for (int64_t value : node.attributes.get_ints("output_padding")) {
-    params.output_padding.push_back(value);
-  }
-  for (int64_t value : node.attributes.get_ints("output_shape")) {
-    params.output_shape.push_back(value);
-  }
+  const auto read = [&](const char* name, SmallVector<int64_t, 4>& list) {
+    for (int64_t value : node.attributes.get_ints(name)) {
+      if (value < 0 || value > INT32_MAX) {
+        throw Error(ErrorCode::kInvalidGraph,
+                    fmt::format("{}: {} holds {}; expected values from 0 to {}", describe(node),
+                                name, value, INT32_MAX));
+      }
+      list.push_back(value);
+    }
+  };
+  read("output_padding", params.output_padding);
+  read("output_shape", params.output_shape);
   if (params.group < 1) {
     throw Error(ErrorCode::kInvalidGraph,
                 fmt::format("{}: group is {}; expected 1 or more", describe(node), params.group));
@@ -105,6 +111,11 @@ void infer(InferContext& context) {
   }
   Dims out = {x ? (*x)[0] : Dim::unknown(),
               w ? context.dims().mul((*w)[1], params.group) : Dim::unknown()};
+  if (const SymShape bias = context.has_input(2) ? context.input_shape(2) : std::nullopt) {
+    const bool fits =
+        bias->size() == 1 && (!(*bias)[0].is_known() || !out[1].is_known() || (*bias)[0] == out[1]);
+    if (!fits) context.fail("the bias must have one value for each filter");
+  }
   for (size_t i = 0; i < spatial_rank; ++i) {
     const Dim weight_size = w ? (*w)[i + 2] : Dim::unknown();
     const bool given = !params.window.kernel.empty();

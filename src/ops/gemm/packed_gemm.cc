@@ -22,7 +22,9 @@ struct PackedGemmParams {
 PackedGemmParams parse(const Node& node) {
   PackedGemmParams params{node.attributes.get_int("k", -1), node.attributes.get_int("n", -1),
                           static_cast<int>(node.attributes.get_int("nr", 0)), parse_epilogue(node)};
-  if (params.k < 0 || params.n < 0 || params.nr < 1 || params.nr > 1024) {
+  // Below 2^31 the size of the packed matrix fits 63 bits.
+  if (params.k < 0 || params.k > INT32_MAX || params.n < 0 || params.n > INT32_MAX ||
+      params.nr < 1 || params.nr > 1024) {
     throw Error(ErrorCode::kInvalidGraph,
                 fmt::format("{}: k {}, n {}, nr {} describe no packed matrix", describe(node),
                             params.k, params.n, params.nr));
@@ -53,7 +55,10 @@ void infer(InferContext& context) {
     }
     b = unpacked(*packed, params);
   }
-  context.set_output(0, context.input_element(0), infer_matmul(context, a, b));
+  const SymShape y = infer_matmul(context, a, b);
+  check_operand(context, 2, Dims{params.n}, "the bias");
+  if (y) check_operand(context, 3, *y, "the residual");
+  context.set_output(0, context.input_element(0), y);
 }
 
 struct PackedGemmState {

@@ -54,6 +54,12 @@ class FusedKernel : public Kernel {
                     fmt::format("the residual is {}, the output {}",
                                 to_string(context.input_shape(kResidual)), to_string(out.shape)));
     }
+    if (row_bias_ && context.has_input(2) &&
+        context.input_shape(2) != Shape{row_size(context.output_shape(0))}) {
+      return Status(ErrorCode::kInvalidArgument,
+                    fmt::format("the bias is {}, the output {}", to_string(context.input_shape(2)),
+                                to_string(out.shape)));
+    }
     if (plan.phases == kMaxPhases) {
       return Status(ErrorCode::kFail, "the plain operator takes all phases");
     }
