@@ -30,6 +30,16 @@ InferScratch& reserve_scratch(size_t input_count, size_t output_count) {
 
 }  // namespace
 
+bool are_all_empty(std::span<TensorView* const> outputs) {
+  bool any = false;
+  for (const TensorView* output : outputs) {
+    if (!output->is_present()) continue;
+    if (output->size() != 0) return false;
+    any = true;
+  }
+  return any;
+}
+
 bool is_of_type(const Tensor& tensor, const ValueType& type) {
   switch (type.kind) {
     case ValueType::Kind::kUnknown:
@@ -76,6 +86,7 @@ std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,
     results[i] = Tensor::allocate(outputs[i]->type, outputs[i]->shape);
     views[i] = {results[i].type(), results[i].shape(), results[i].raw()};
   }
+  if (are_all_empty(pointers)) return results;
   StepPlan plan;
   kernel.resolve(ResolveContext(node, inputs, {pointers.data(), pointers.size()}), plan)
       .throw_if_failed();

@@ -41,4 +41,8 @@ std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,
                                  std::span<const TensorView* const> inputs,
                                  std::span<TensorView* const> outputs);
 
+// Does a step with these outputs have nothing to compute: some, and all without elements? Absent
+// ones do not count. Such a step is not run, nor are its kernel's tables made.
+bool are_all_empty(std::span<TensorView* const> outputs);
+
 }  // namespace sardonyx

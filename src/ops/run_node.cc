@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "ops/check_node.h"
@@ -37,6 +38,9 @@ std::vector<const T*> pointers_to(const std::vector<T>& values) {
   for (const T& value : values) pointers.push_back(&value);
   return pointers;
 }
+
+// Absent ones have none.
+bool has_no_elements(const Tensor& tensor) { return !tensor.is_defined() || tensor.size() == 0; }
 
 }  // namespace
 
@@ -117,6 +121,12 @@ std::vector<Tensor> run_node(const Node& node, std::span<const Tensor> inputs,
     outputs.set(i, std::move(memory));
   }
 
+  std::vector<TensorView*> output_pointers;
+  for (TensorView& view : outputs.views) output_pointers.push_back(&view);
+  if (!op.has(kDataDependentShape) &&
+      std::all_of(outputs.tensors.begin(), outputs.tensors.end(), has_no_elements)) {
+    return std::move(outputs.tensors);
+  }
   const PrepareContext prepare{node, input_type_pointers, constants, output_types, options.isa};
   const std::unique_ptr<Kernel> kernel = op.prepare(prepare);
   const auto input_pointers = pointers_to(input_views);
@@ -128,8 +138,6 @@ std::vector<Tensor> run_node(const Node& node, std::span<const Tensor> inputs,
   const Tensor scratch = Tensor::allocate(DataType::kUint8, Shape{plan.scratch_bytes});
   const Tensor chunk_scratch =
       Tensor::allocate(DataType::kUint8, Shape{plan.scratch_bytes_per_chunk});
-  std::vector<TensorView*> output_pointers;
-  for (TensorView& view : outputs.views) output_pointers.push_back(&view);
   RunContext run;
   run.inputs = input_pointers;
   run.outputs = output_pointers;

@@ -19,7 +19,7 @@ class Case:
     move     where the model lies if not there
     folder   None: loaded from the file; "": from memory; else from memory with that folder for external data
     limit    memory_limit_bytes of the session
-    peak_mib, seconds   what it may take at most, without sanitizers
+    peak_mib, seconds   of resident memory and processor time that it may take at most, without sanitizers
     """
     name: str
     model: bytes
@@ -68,6 +68,10 @@ def model(nodes, inputs=None, outputs=None, initializers=(), opset=17, ir=9, **o
 
 def constant(name, values, dtype=np.float32):
     return numpy_helper.from_array(np.array(values, dtype), name)
+
+
+def integers(name, *values):
+    return constant(name, list(values), "int64")
 
 
 def empty_tensor(name, dims, kind=TensorProto.FLOAT, **fields):

@@ -1,5 +1,6 @@
-// Loads and runs models that may be bad, each in a process of its own, and reports what became of
-// it: the tables of test_hostile.py say what should.
+// Loads and runs models that may be bad, some dozens in a process, and reports what became of each:
+// the tables of test_hostile.py say what should. A model that ends its process is reported as that
+// end, and the next one gets a fresh process.
 //
 // Usage: hostile_probe < list
 // A line of the list: LEVEL <tab> LIMIT <tab> FOLDER <tab> MODEL
@@ -10,18 +11,24 @@
 // A line of output: OUTCOME <tab> PEAK_KIB <tab> MILLISECONDS <tab> MESSAGE
 //   OUTCOME  loaded (no run: an input is too large or no tensor), ran, load:CODE or run:CODE with
 //            the name of an ErrorCode, exception, signal:N, exit:N, timeout
+//   PEAK_KIB, MILLISECONDS  of resident memory and of processor time, which do not depend on what
+//            else the machine does; 0 where the process ended
 // Inputs are zeros; a dimension that is not fixed is 1.
+#include <malloc.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdio>
+#include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sardonyx/sardonyx.h"
@@ -42,7 +49,11 @@ constexpr bool kSanitized = false;
 #else
 constexpr bool kSanitized = false;
 #endif
-constexpr unsigned kSecondsToLive = kSanitized ? 120 : 30;
+constexpr int kProcessorSeconds = kSanitized ? 120 : 20;  // of a model
+constexpr unsigned kSecondsToLive = 600;  // a model that waits for ever takes no processor time
+// A model that harms the process without ending it may be blamed on the next ones; a leak is found
+// when the process ends.
+constexpr size_t kModelsPerProcess = kSanitized ? 1 : 64;
 constexpr rlim_t kAddressSpaceBytes = rlim_t{768} << 20;  // the sanitizers need more for themselves
 
 struct Task {
@@ -110,16 +121,6 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// The rest of the stream.
-std::string drain(int stream) {
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = ::read(stream, buffer, sizeof(buffer))) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  return text;
-}
-
 void put(int stream, const std::string& text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t put = ::write(stream, text.data() + done, text.size() - done);
@@ -128,49 +129,105 @@ void put(int stream, const std::string& text) {
   }
 }
 
-std::string describe_end(int status, const std::string& said) {
-  if (WIFSIGNALED(status)) {
-    const int number = WTERMSIG(status);
-    return number == SIGALRM ? "timeout\t" : "signal:" + std::to_string(number) + '\t';
-  }
-  // A leak shows only when the process ends.
-  if (WEXITSTATUS(status) != 0) return "exit:" + std::to_string(WEXITSTATUS(status)) + '\t' + said;
-  return said;
+int64_t processor_milliseconds() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const int64_t seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
+  return seconds * 1000 + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 }
 
-std::string probe(const Task& task) {
+// The peak of resident memory becomes what is resident now.
+void reset_peak() {
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
+
+int64_t peak_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int64_t kib = 0;
+    if (word == "VmHWM:" && status >> kib) return kib;
+  }
+  return 0;
+}
+
+void limit_time() {
+  itimerval processor = {};
+  processor.it_value.tv_sec = kProcessorSeconds;
+  ::setitimer(ITIMER_PROF, &processor, nullptr);
+  ::alarm(kSecondsToLive);
+}
+
+[[noreturn]] void try_models(std::span<const Task> tasks, int stream) {
+  const rlimit limit = {kAddressSpaceBytes, kAddressSpaceBytes};
+  if (!kSanitized) ::setrlimit(RLIMIT_AS, &limit);
+  for (const Task& task : tasks) {
+    limit_time();
+    reset_peak();
+    const int64_t begin = processor_milliseconds();
+    const Report report = try_model(task);
+    const int64_t spent = processor_milliseconds() - begin;
+    put(stream, report.outcome + '\t' + std::to_string(peak_kib()) + '\t' + std::to_string(spent) +
+                    '\t' + one_line(report.message) + '\n');
+  }
+  std::exit(0);
+}
+
+std::string describe_end(int status) {
+  if (!WIFSIGNALED(status)) return "exit:" + std::to_string(WEXITSTATUS(status)) + "\t0\t0\t";
+  const int number = WTERMSIG(status);
+  if (number == SIGALRM || number == SIGPROF) return "timeout\t0\t0\t";
+  return "signal:" + std::to_string(number) + "\t0\t0\t";
+}
+
+// Reports of the first tasks, at least one: all, or those up to the one that ended the process.
+std::vector<std::string> probe(std::span<const Task> tasks) {
   int pipe_ends[2];
   if (::pipe(pipe_ends) != 0) std::abort();
-  const auto begin = std::chrono::steady_clock::now();
   const pid_t child = ::fork();
+  if (child < 0) std::abort();
   if (child == 0) {
     ::close(pipe_ends[0]);
-    ::alarm(kSecondsToLive);
-    const rlimit limit = {kAddressSpaceBytes, kAddressSpaceBytes};
-    if (!kSanitized) ::setrlimit(RLIMIT_AS, &limit);
-    const Report report = try_model(task);
-    put(pipe_ends[1], report.outcome + '\t' + one_line(report.message));
-    std::exit(0);
+    try_models(tasks, pipe_ends[1]);
   }
   ::close(pipe_ends[1]);
-  const std::string said = drain(pipe_ends[0]);
+  std::vector<std::string> reports(1);
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(pipe_ends[0], buffer, sizeof(buffer))) > 0;) {
+    for (const char each : std::string_view(buffer, static_cast<size_t>(got))) {
+      if (each == '\n') {
+        reports.emplace_back();
+      } else {
+        reports.back() += each;
+      }
+    }
+  }
   ::close(pipe_ends[0]);
+  reports.pop_back();  // what follows the last end of line
   int status = 0;
-  rusage usage = {};
-  ::wait4(child, &status, 0, &usage);
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-  const std::string end = describe_end(status, said);
-  const size_t tab = end.find('\t');
-  return end.substr(0, tab) + '\t' + std::to_string(usage.ru_maxrss) + '\t' +
-         std::to_string(static_cast<int64_t>(time.count())) + '\t' + end.substr(tab + 1);
+  ::waitpid(child, &status, 0);
+  if (status != 0) {
+    if (reports.size() == tasks.size()) reports.pop_back();  // a leak, say
+    reports.push_back(describe_end(status));
+  }
+  return reports;
 }
 
 int run() {
   std::ios::sync_with_stdio(false);
+  std::vector<Task> tasks;
   Task task;
   while (std::getline(std::cin, task.level, '\t') && std::getline(std::cin, task.limit, '\t') &&
          std::getline(std::cin, task.folder, '\t') && std::getline(std::cin, task.model)) {
-    std::cout << probe(task) << std::endl;  // flushed: a child must not inherit the rest
+    tasks.push_back(task);
+  }
+  std::span<const Task> rest = tasks;
+  while (!rest.empty()) {
+    const std::vector<std::string> reports =
+        probe(rest.first(std::min(rest.size(), kModelsPerProcess)));
+    for (const std::string& report : reports) std::cout << report << '\n';
+    std::cout.flush();  // a child must not inherit the rest
+    rest = rest.subspan(reports.size());
   }
   return 0;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the cases of the hostile suite, each model in a process of its own.
+"""Runs the cases of the hostile suite.
 
 Usage: test_hostile.py PROBE TABLES [PATTERN...]
     PROBE     the program hostile_probe
-    TABLES    file, graph, node: those of the modules *_cases.py, with commas between
+    TABLES    file, graph, node, size, declared, memory: those of the modules *_cases.py, with commas between
     PATTERN   only cases whose name contains one of these; their outcomes are printed
 """
 

@@ -96,6 +96,7 @@ class UniqueKernel final : public Kernel {
     auto lanes = std::make_shared<Lanes>();
     const Shape& shape = context.input_shape(0);
     *lanes = axis_ ? lanes_of(shape, *axis_) : Lanes{1, element_count(shape), 1};
+    if (element_count(shape) == 0) lanes->outer = 0;  // all slices are equal, and copied for free
     plan.scratch_bytes = 4 * lanes->size * static_cast<int64_t>(sizeof(int64_t));
     plan.state = std::move(lanes);
     return Status::ok();

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "ops/op.h"
 #include "ops/shape/axes.h"
@@ -131,49 +130,63 @@ int64_t source_of(Mode mode, int64_t at, int64_t size) {
   }
 }
 
+// A padded axis: position i of the output shows position i - begin of the input.
+struct PadAxis {
+  int64_t in = 1, out = 1, begin = 0, stride = 1;
+};
+
 // The output as rows along the last padded axis; an element of a row is a block of `inner`
-// elements, what lies behind that axis.
+// elements, what lies behind that axis. Sources are found while running: a table of them would be
+// as long as an axis of the output, which may be longer than the output has bytes.
 struct PadPlan {
-  std::vector<std::vector<int64_t>> outer;  // of each axis before: source offset, -1: constant
-  std::vector<int64_t> row;                 // of the last padded axis: source offset, -1
+  Mode mode = Mode::kConstant;
+  SmallVector<PadAxis, 6> outer;  // the axes before
+  PadAxis row;
   int64_t rows = 1;
   int64_t inner = 1;
-  int64_t same_begin = 0, same_end = 0;  // the part of a row that is a plain copy
+  int64_t same_begin = 0, same_end = 1;  // the part of a row that is a plain copy
 };
+
+// Offset of what the row shows first, were it not padded; -1: constants.
+int64_t row_base(const PadPlan& plan, int64_t row) {
+  int64_t base = 0;
+  for (size_t i = plan.outer.size(); i-- > 0;) {
+    const PadAxis& axis = plan.outer[i];
+    const int64_t from = source_of(plan.mode, row % axis.out - axis.begin, axis.in);
+    if (from < 0) return -1;
+    base += from * axis.stride;
+    row /= axis.out;
+  }
+  return base;
+}
 
 template <typename T>
 void pad_rows(const PadPlan& plan, const T* in, const T& value, T* out, Range part) {
   const int64_t inner = plan.inner;
-  const auto width = static_cast<int64_t>(plan.row.size());
+  const PadAxis& row = plan.row;
   for (int64_t r = part.begin; r < part.end; ++r) {
-    T* to = out + r * width * inner;
-    int64_t rest = r, base = 0;
-    for (size_t axis = plan.outer.size(); axis-- > 0 && base >= 0;) {
-      const auto size = static_cast<int64_t>(plan.outer[axis].size());
-      const int64_t offset = plan.outer[axis][static_cast<size_t>(rest % size)];
-      base = offset < 0 ? -1 : base + offset;
-      rest /= size;
-    }
+    T* to = out + r * row.out * inner;
+    const int64_t base = row_base(plan, r);
     if (base < 0) {
-      std::fill_n(to, width * inner, value);
+      std::fill_n(to, row.out * inner, value);
       continue;
     }
     const auto fill = [&](int64_t begin, int64_t end) {
+      if (plan.mode == Mode::kConstant) {
+        std::fill_n(to + begin * inner, (end - begin) * inner, value);
+        return;
+      }
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t from = plan.row[static_cast<size_t>(i)];
-        if (from < 0) {
-          std::fill_n(to + i * inner, inner, value);
-        } else {
-          std::copy_n(in + base + from, inner, to + i * inner);
-        }
+        const int64_t from = source_of(plan.mode, i - row.begin, row.in);
+        std::copy_n(in + base + from * inner, inner, to + i * inner);
       }
     };
     fill(0, plan.same_begin);
     if (plan.same_begin < plan.same_end) {
-      std::copy_n(in + base + plan.row[static_cast<size_t>(plan.same_begin)],
+      std::copy_n(in + base + (plan.same_begin - row.begin) * inner,
                   (plan.same_end - plan.same_begin) * inner, to + plan.same_begin * inner);
     }
-    fill(plan.same_end, width);
+    fill(plan.same_end, row.out);
   }
 }
 
@@ -188,37 +201,29 @@ class PadKernel final : public Kernel {
     const Shape& output = context.output_shape(0);
     const SmallVector<int64_t, 6> begins = begins_of(context);
     auto state = std::make_shared<PadPlan>();
-    if (element_count(output) == 0) {  // the other axes may be longer than any table
-      plan.state = std::move(state);
-      return Status::ok();
-    }
+    state->mode = mode_;
     size_t last = 0;
     for (size_t i = 0; i < input.size(); ++i) {
       if (begins[i] != 0 || input[i] != output[i]) last = i;
     }
     const SmallVector<int64_t, 6> strides = row_major_strides(input);
     for (size_t i = 0; i <= last && i < input.size(); ++i) {
-      std::vector<int64_t> offsets;
-      for (int64_t k = 0; k < output[i]; ++k) {
-        const int64_t from = source_of(mode_, k - begins[i], input[i]);
-        offsets.push_back(from < 0 ? -1 : from * strides[i]);
-      }
+      const PadAxis axis = {input[i], output[i], begins[i], strides[i]};
       if (i < last) {
-        state->outer.push_back(std::move(offsets));
+        state->outer.push_back(axis);
       } else {
+        state->row = axis;
         state->same_begin = std::clamp<int64_t>(begins[i], 0, output[i]);
         state->same_end = std::clamp<int64_t>(begins[i] + input[i], state->same_begin, output[i]);
-        state->row = std::move(offsets);
       }
     }
-    if (input.empty()) state->row = {0}, state->same_end = 1;
     state->rows = element_count(output, 0, std::min(last, output.size()));
     state->inner = output.empty() ? 1 : element_count(output, last + 1, output.size());
     const DataType type = context.input_type(0);
     if (is_sub_byte(type)) {
       plan.scratch_bytes = element_count(input) + element_count(output);
     } else {
-      const auto row = static_cast<double>(state->inner) * static_cast<double>(state->row.size());
+      const auto row = static_cast<double>(state->inner) * static_cast<double>(state->row.out);
       plan.split(state->rows, 5.0 + copy_nanoseconds(type) / static_cast<double>(kCopyUnit) * row);
     }
     plan.state = std::move(state);
