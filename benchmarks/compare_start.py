@@ -9,6 +9,7 @@ Usage: compare_start.py SARDONYX_COMMAND [--write FILE] [MODEL...]      (MODEL: 
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -47,12 +48,16 @@ def size_of(*paths):
 
 
 def measure_memory(command, compiled, artifact, empty, input_words):
-    """Bytes: resident less those of a process with a tiny model; dirty pages of the artifact; shared with a second."""
+    """Bytes: resident less those of a process with a tiny model and the run's arena; the arena; dirty pages of the
+    artifact; those shared with a second process."""
+    plan = subprocess.run([command, "inspect", compiled, "--plan", "--json", *input_words], capture_output=True, text=True,
+                          check=True)
+    arena = json.loads(plan.stdout)["arena_bytes"]
     first, second = (WaitingProcess(command, compiled, input_words) for _ in range(2))
     tiny = WaitingProcess(command, empty, ["--shape", "x=1"])
     name = os.path.basename(artifact)
     ours = first.pages(name)
-    result = {"resident": first.pages()["Rss"] - tiny.pages()["Rss"],
+    result = {"resident": first.pages()["Rss"] - tiny.pages()["Rss"] - arena, "arena": arena,
               "dirty": ours.get("Private_Dirty", 0), "mapped": ours.get("Rss", 0),
               "shared": ours.get("Shared_Clean", 0)}
     for process in (first, second, tiny):
@@ -110,14 +115,14 @@ def tables(rows):
                      f"| **{row['hot']['create']:.2f}** | {row['hot']['first']:.2f} | {row['ort']['create']:.1f} "
                      f"| {row['ort_saved']['create']:.1f} | {row['ort']['create'] / row['hot']['create']:.0f}x sooner |")
     lines += ["", "Memory of a process after its first run of the compiled model, MiB: resident beyond a process with a "
-              "one-node model (the arena of the run included); pages of the compiled file that it made its own; pages of "
+              "one-node model and the arena of the run; the arena; pages of the compiled file that it made its own; pages of "
               "it that a second process shares.", "",
-              "| model | compiled file | resident | own pages of the file | shared pages of the file |",
-              "|---|---|---|---|---|"]
+              "| model | compiled file | resident | arena | own pages of the file | shared pages of the file |",
+              "|---|---|---|---|---|---|"]
     for row in rows:
         memory = row["memory"]
         lines.append(f"| {row['name']} | {row['artifact_bytes'] / mib:.1f} | {memory['resident'] / mib:.1f} "
-                     f"({memory['resident'] / row['artifact_bytes']:.2f}x) | {memory['dirty'] / mib:.1f} "
+                     f"({memory['resident'] / row['artifact_bytes']:.2f}x) | {memory['arena'] / mib:.1f} | {memory['dirty'] / mib:.1f} "
                      f"| {memory['shared'] / mib:.1f} |")
     return "\n".join(lines)
 
