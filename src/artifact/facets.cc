@@ -45,7 +45,10 @@ std::optional<Verdict> find_obstacle(const Facets& facets, const Offer& offer) {
     return unsupported("architecture", fmt::format("it was compiled for {}, this machine is {}",
                                                    facets.architecture, offer.architecture));
   }
-  for (const std::string& level : facets.required_isa) {
+  // Its steps bind to the target's rows, whatever the list of levels says.
+  std::vector<std::string> needed = facets.required_isa;
+  needed.push_back(facets.target);
+  for (const std::string& level : needed) {
     if (contains(offer.isa, level)) continue;
     if (contains(offer.hidden_isa, level)) {
       return unsupported("isa", fmt::format("it needs {}, which {} hides", level, offer.hidden_by));

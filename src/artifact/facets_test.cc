@@ -60,7 +60,7 @@ TEST(Facets, Verdicts) {
       {C::kPreferRecompilation, "target", "it was compiled for avx2, this machine offers avx512",
        [](Facets&, Offer& o) { o.isa.push_back("avx512"); }},
       // Tuned for a wider machine, yet it needs no more than there is.
-      {C::kPreferRecompilation, "target", "it was compiled for avx512, this machine offers avx2",
+      {C::kUnsupported, "isa", "it needs avx512, this machine offers scalar, sse4, avx2",
        [](Facets& f, Offer&) { f.target = "avx512"; }},
       {C::kPreferRecompilation, "tuning",
        "it was compiled with block = 8, 16 suits this machine better",

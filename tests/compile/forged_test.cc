@@ -417,7 +417,7 @@ TEST(ForgedModels, TheErrorNamesWhatDoesNotFit) {
          p.facets.required_isa.clear();
          p.facets.target = "none";
        },
-       "the compiled model is for"},
+       "it needs none"},
       {"lstm", "a result of another element type",
        [](CompiledPart& p) {
          const auto y = static_cast<size_t>(p.program.outputs[0]);

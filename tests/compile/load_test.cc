@@ -218,6 +218,12 @@ TEST_F(LoadCompiled, VerdictsNameTheFacetThatDecides) {
       {"as it is", [](artifact::Facets&) {}, Compatibility::kOptimal, ""},
       {"a level no machine has", [](artifact::Facets& f) { f.required_isa = {"avx9000"}; },
        Compatibility::kUnsupported, "isa"},
+      {"a target that is not on its list",
+       [](artifact::Facets& f) {
+         f.target = "avx9000";
+         f.required_isa = {};
+       },
+       Compatibility::kUnsupported, "isa"},
       {"another architecture", [](artifact::Facets& f) { f.architecture = "riscv64"; },
        Compatibility::kUnsupported, "architecture"},
       {"a row that is gone", [](artifact::Facets& f) { f.rows["ai.sardonyx.OldGemm"] = 1; },
