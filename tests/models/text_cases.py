@@ -51,6 +51,7 @@ def t5_encoder_cases():
 
     return {
         "standard": batch("t5 standard", [16], 16),
+        "other words": batch("t5 other words", [16], 16),
         "padded batch": batch("t5 padded batch", [11, 24, 2], 24),
         "edges of the vocabulary": batch("t5 edges", [20], 20, ids=[0, 1, vocabulary - 1]),
         "end only": batch("t5 end", [1], 1),
@@ -70,8 +71,10 @@ def t5_decoder_cases():
         return {"input_ids": ids, "encoder_hidden_states": rng.normal(0, 0.15, (batch, words, 512)).astype(np.float32),
                 "encoder_attention_mask": mask}
 
-    return {"standard": beginning("standard", 8, 16), "first": beginning("first", 1, 9),
-            "batch": beginning("batch", 5, 12, 3), "long": beginning("long", 40, 30), "one word": beginning("one", 4, 1)}
+    return {"standard": beginning("standard", 8, 16), "other words": beginning("other words", 8, 16),
+            "first": beginning("first", 1, 9),
+            "batch": beginning("batch", 5, 12, 3),
+            "long": beginning("long", 40, 30), "one word": beginning("one", 4, 1)}
 
 
 def magika_cases():
