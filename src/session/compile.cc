@@ -67,8 +67,9 @@ void check_free(const fs::path& path, bool overwrite) {
     return;
   }
   if (status.type() != fs::file_type::regular) {
-    refuse(fmt::format("'{}' is no file that could be replaced ({})", path.string(),
-                       status.type() == fs::file_type::directory ? "a folder" : error.message()));
+    refuse(fmt::format(
+        "'{}' is no file that could be replaced ({})", path.string(),
+        status.type() == fs::file_type::directory ? "a folder" : "a device, pipe or socket"));
   }
   if (!overwrite) {
     refuse(

@@ -2,6 +2,7 @@
 #include "sardonyx/compile.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "onnx/ep_context.h"
 #include "onnx/reader.h"
@@ -222,6 +223,7 @@ TEST_F(Compile, EmbedsWhereItCanBeMapped) {
 TEST_F(Compile, RefusesOutputsBeforeCompiling) {
   folder_.write("m.onnx", two_layers());
   fs::create_directory(folder_ / "folder.onnx");
+  ASSERT_EQ(mkfifo((folder_ / "pipe.onnx").c_str(), 0600), 0);
   folder_.write("taken.onnx", two_layers());
   folder_.write("half_CPUExecutionProvider.bin", two_layers());
   const auto size = fs::file_size(folder_ / "taken.onnx");
@@ -232,6 +234,8 @@ TEST_F(Compile, RefusesOutputsBeforeCompiling) {
   const Row rows[] = {{folder_ / "taken.onnx", "exists"},
                       {folder_ / "half_ctx.onnx", "half_CPUExecutionProvider.bin' exists"},
                       {folder_ / "folder.onnx", "a folder"},
+                      {"/dev/null/x.onnx", "no folder"},
+                      {folder_ / "pipe.onnx", "a device, pipe or socket"},
                       {folder_ / "none" / "m_ctx.onnx", "no folder"},
                       {folder_ / "plain", "no extension"},
                       {folder_ / "m.onnx", "the model itself"}};
