@@ -28,6 +28,10 @@ def compile_model(command, source, output, *options):
 
 
 def interface(model):
+    for each in model.graph.input:
+        for dim in each.type.tensor_type.shape.dim:
+            if dim.dim_value < 0:  # how some exporters write that they do not know it
+                dim.ClearField("dim_value")
     return ([(each.name, str(each.type)) for each in model.graph.input], [each.name for each in model.graph.output],
             sorted((each.key, each.value) for each in model.metadata_props
                    if not each.key.startswith("ep_compatibility_info.")))
