@@ -55,8 +55,10 @@ test-full: test ## The same, then every ISA level, slow tests, sanitizers, an ol
 	@tools/install_packages.sh emulate
 	@for isa in scalar sse4 avx2 avx512; do \
 	  echo "== tests with SARDONYX_MAX_ISA=$$isa"; \
-	  SARDONYX_MAX_ISA=$$isa $(CTEST) $(if $(FILTER),-R '$(FILTER)'); \
+	  SARDONYX_MAX_ISA=$$isa $(CTEST) -LE full $(if $(FILTER),-R '$(FILTER)'); \
 	done
+	@echo "== slow tests"
+	@$(CTEST) -L full $(if $(FILTER),-R '$(FILTER)')
 	@for preset in asan tsan; do \
 	  echo "== tests of preset $$preset"; \
 	  $(MAKE) build PRESET=$$preset; \

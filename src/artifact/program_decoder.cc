@@ -20,7 +20,10 @@ constexpr size_t kMinSubProgram = 32;
 constexpr size_t kMinSparse = 12;
 constexpr size_t kMinText = 4;
 
-const Tensor kUndefined{};
+const Tensor& undefined() {
+  static const Tensor& tensor = *new Tensor;
+  return tensor;
+}
 
 }  // namespace
 
@@ -283,7 +286,7 @@ ValueIds ProgramDecoder::read_ids() {
 
 const Tensor& ProgramDecoder::constant(ByteReader& in) const {
   const auto number = in.get<uint32_t>();
-  if (number == kNone) return kUndefined;
+  if (number == kNone) return undefined();
   if (number >= constants_.size()) {
     in.fail(fmt::format("constant {} does not exist, there are {}", number, constants_.size()));
   }

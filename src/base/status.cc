@@ -3,7 +3,7 @@
 namespace sardonyx {
 
 const std::string& Status::message() const {
-  static const std::string kEmpty;
+  static const std::string& kEmpty = *new std::string;
   return failure_ ? failure_->message : kEmpty;
 }
 

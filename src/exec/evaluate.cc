@@ -5,27 +5,27 @@
 #include <algorithm>
 
 #include "sardonyx/error.h"
+#include "tensor/memory.h"
 
 namespace sardonyx {
 namespace {
 
-// Reused from step to step: a new signature infers every step of the program.
-struct InferScratch {
-  std::vector<ValueType> types;
-  std::vector<Tensor> contents;  // views, which own nothing
-  std::vector<InferInput> inputs;
-  std::vector<InferOutput> outputs;
-};
-
-InferScratch& reserve_scratch(size_t input_count, size_t output_count) {
-  static thread_local InferScratch scratch;
+void reserve(InferScratch& scratch, size_t input_count, size_t output_count) {
   if (scratch.types.size() < input_count) {
     scratch.types.resize(input_count);
     scratch.contents.resize(input_count);
     scratch.inputs.resize(input_count);
   }
   if (scratch.outputs.size() < output_count) scratch.outputs.resize(output_count);
-  return scratch;
+}
+
+// Kernels make tables as long as an axis of their output, so this comes before them.
+void check_fits_memory(size_t output, const Shape& shape, int64_t bytes) {
+  if (bytes <= most_block_bytes()) return;
+  throw Error(ErrorCode::kFail,
+              fmt::format("output {} of shape {} would take {} bytes; this machine has {} bytes of "
+                          "memory and swap space",
+                          output, to_string(shape), bytes, most_block_bytes()));
 }
 
 }  // namespace
@@ -107,8 +107,9 @@ std::vector<Tensor> run_serially(const Node& node, const Kernel& kernel,
 }
 
 bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
-                const std::vector<bool>& known, std::span<TensorView* const> outputs) {
-  InferScratch& scratch = reserve_scratch(inputs.size(), outputs.size());
+                const std::vector<bool>& known, std::span<TensorView* const> outputs,
+                InferScratch& scratch) {
+  reserve(scratch, inputs.size(), outputs.size());
   const std::span<InferInput> infer_inputs(scratch.inputs.data(), inputs.size());
   const std::span<InferOutput> infer_outputs(scratch.outputs.data(), outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -138,11 +139,14 @@ bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* c
       continue;
     }
     const std::optional<int64_t> count = checked_element_count(*shape);
-    if (!count || !storage_bytes(outputs[i]->type, *count)) {
+    const std::optional<int64_t> bytes =
+        count ? storage_bytes(outputs[i]->type, *count) : std::nullopt;
+    if (!bytes) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("output {} would have the shape {}, which has no valid size", i,
                               to_string(*shape)));
     }
+    check_fits_memory(i, *shape, *bytes);
     outputs[i]->shape = *shape;
   }
   return complete;

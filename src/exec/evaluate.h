@@ -11,11 +11,20 @@
 
 namespace sardonyx {
 
+// Memory of infer_step, reused from step to step: a new signature infers every step of a program.
+struct InferScratch {
+  std::vector<ValueType> types;
+  std::vector<Tensor> contents;  // views, which own nothing
+  std::vector<InferInput> inputs;
+  std::vector<InferOutput> outputs;
+};
+
 // Infers one step with concrete inputs: fills the outputs' views (type, shape). Returns false when
 // some output shape is still unknown. `views` are the step's; `known[i]`: input i's contents may be
 // read.
 bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* const> inputs,
-                const std::vector<bool>& known, std::span<TensorView* const> outputs);
+                const std::vector<bool>& known, std::span<TensorView* const> outputs,
+                InferScratch& scratch);
 
 // Has the tensor the kind and element type that `type` says? A type that is not known takes any
 // tensor, but no sequence and no optional.

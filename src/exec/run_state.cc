@@ -14,7 +14,10 @@
 namespace sardonyx {
 namespace {
 
-TensorView kAbsentOutput;
+TensorView& absent() {
+  static TensorView& view = *new TensorView;
+  return view;
+}
 
 // Sizes that come back within so many Runs keep their memory; smaller arenas are kept anyway.
 constexpr int kRunsToSettle = 32;
@@ -59,8 +62,8 @@ RunState::RunState(const BoundProgram& bound, std::span<const std::shared_ptr<Ex
       dynamic_(bound.program.buffers.size()) {
   for (const BoundStep& step : bound_.steps) {
     StepViews& views = steps_.emplace_back();
-    for (int32_t b : step.inputs) views.inputs.push_back(b < 0 ? &kAbsentOutput : &views_[b]);
-    for (int32_t b : step.outputs) views.outputs.push_back(b < 0 ? &kAbsentOutput : &views_[b]);
+    for (int32_t b : step.inputs) views.inputs.push_back(b < 0 ? &absent() : &views_[b]);
+    for (int32_t b : step.outputs) views.outputs.push_back(b < 0 ? &absent() : &views_[b]);
   }
 }
 
@@ -352,7 +355,8 @@ Status RunState::run_dynamic_step(const ResolvedStep& step, ThreadPool::Team& te
   const StepViews& views = steps_[step.step];
   try {
     const std::vector<bool> known(views.inputs.size(), true);
-    const bool complete = infer_step(node, *bound.op, views.inputs, known, views.outputs);
+    const bool complete =
+        infer_step(node, *bound.op, views.inputs, known, views.outputs, infer_scratch_);
     check_output_types(bound_.program, bound.outputs, views.outputs);
     if (!complete && !bound.op->has(kDataDependentShape)) {
       return Status(ErrorCode::kFail, "the shape of an output could not be told while running");

@@ -11,6 +11,7 @@
 
 #include "base/thread_pool.h"
 #include "exec/buffer_pool.h"
+#include "exec/evaluate.h"
 #include "exec/signature.h"
 
 namespace sardonyx {
@@ -89,6 +90,7 @@ class RunState {
   std::vector<Patch> input_patches_;
   std::vector<Patch> output_patches_;
   std::vector<Tensor> dynamic_;  // per buffer; memory of kDynamic ones
+  InferScratch infer_scratch_;
   const BoundStep* allocating_ = nullptr;
 };
 

@@ -19,7 +19,10 @@ constexpr double kSerialStepNanoseconds = 1000.0;
 // What a subgraph costs is not known here: enough to take the workers along.
 constexpr double kControlFlowNanoseconds = 50000.0;
 
-const TensorView kAbsent{};
+const TensorView& absent() {
+  static const TensorView& view = *new TensorView;
+  return view;
+}
 
 bool is_key_value(const BoundProgram& bound, int32_t buffer, const Tensor& tensor,
                   bool conditions) {
@@ -158,7 +161,7 @@ class Resolver {
     bool all_known = true, any_dynamic = false, values_known = true;
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       const int32_t b = step.inputs[k];
-      inputs.push_back(b < 0 ? &kAbsent : &signature_->views[b]);
+      inputs.push_back(b < 0 ? &absent() : &signature_->views[b]);
       known.push_back(b >= 0 && known_[b]);
       if (b < 0) continue;
       all_known = all_known && known_[b];
@@ -176,12 +179,12 @@ class Resolver {
     }
     bool resolved = false;
     if (!any_dynamic && values_known && !step.op->has(kDataDependentShape) && !step.gives_outputs) {
-      resolved = infer_step(node, *step.op, inputs, known, outputs);
+      resolved = infer_step(node, *step.op, inputs, known, outputs, infer_scratch_);
       check_output_types(program_, step.outputs, outputs);
     }
     if (!resolved) return add_dynamic_step(s);
     for (size_t i = 0; i < step.outputs.size(); ++i) {
-      if (step.outputs[i] < 0) outputs[i] = const_cast<TensorView*>(&kAbsent);
+      if (step.outputs[i] < 0) outputs[i] = const_cast<TensorView*>(&absent());
     }
     if (evaluate_now(step, node, all_known, inputs, outputs)) return;
     // Strings are objects, which the arena cannot hold.
@@ -477,6 +480,7 @@ class Resolver {
   std::vector<bool> step_known_;
   std::vector<TensorView*> step_outputs_;
   TensorView unused_;
+  InferScratch infer_scratch_;
   size_t next_branch_ = 0;  // into bound_.branches
   std::vector<bool> known_;
   std::vector<bool> dynamic_;

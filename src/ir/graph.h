@@ -16,6 +16,7 @@
 #include "base/small_vector.h"
 #include "ir/attribute.h"
 #include "ir/dim.h"
+#include "ir/file_fields.h"
 #include "ir/type.h"
 #include "tensor/tensor.h"
 
@@ -37,6 +38,7 @@ struct GraphValue {
   bool alive = true;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::shared_ptr<const ValueFileFields> file_fields;  // null: none
 
   bool is_constant() const { return constant.is_defined(); }
 };
@@ -53,6 +55,7 @@ struct Node {
   ValueIds captures;  // outer values that this node's subgraphs use (edits may repeat one)
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::shared_ptr<const NodeFileFields> file_fields;  // null: none
   bool alive = true;
 
   ValueId input(size_t i) const { return i < inputs.size() ? inputs[i] : ValueId::kNone; }
@@ -76,9 +79,9 @@ class Graph {
   std::string name;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
-  // Fields of the model file that results do not depend on, as they lie there: quantization
-  // annotations and unknown ones.
-  std::vector<std::byte> other_fields;
+  // Of the model file: quantization annotations, descriptions of values that are not there, unknown
+  // fields.
+  RawFields other_fields;
 
   DimTable& dims() const { return *dims_; }
   const std::shared_ptr<DimTable>& shared_dims() const { return dims_; }

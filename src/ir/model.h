@@ -29,6 +29,7 @@ struct Function {
   std::shared_ptr<Graph> body;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
+  NodeFileFields file_fields;  // of the function; `attributes` are its defaults
 };
 
 struct Model {
@@ -42,9 +43,8 @@ struct Model {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<Function> functions;
   std::unique_ptr<Graph> graph;
-  // Fields of the model file that results do not depend on, as they lie there: training_info,
-  // device configurations and unknown ones.
-  std::vector<std::byte> other_fields;
+  // Of the model file: training_info, device configurations, unknown fields.
+  RawFields other_fields;
   // What was odd but accepted: unused opset imports, newer IR, stale shapes.
   std::vector<std::string> warnings;
 

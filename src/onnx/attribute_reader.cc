@@ -36,6 +36,7 @@ struct GraphReader::AttributeParts {
   std::vector<int64_t> ints;
   std::vector<std::string> strings;
   std::vector<WireCursor> messages;  // tensors, graphs, sparse tensors or types
+  AttributeFileFields fields;
 };
 
 // A file of IR version 1 names no type; its field tells.
@@ -46,7 +47,8 @@ int GraphReader::deduced_type(const AttributeParts& parts) const {
   return std::countr_zero(parts.present);
 }
 
-Attributes::Entry GraphReader::attribute(WireCursor cursor, CaptureList* captures) {
+Attributes::Entry GraphReader::attribute(WireCursor cursor, CaptureList* captures,
+                                         NodeFileFields& fields) {
   AttributeParts parts;
   const auto mark = [&](AttributeType type) { parts.present |= 1u << type; };
   const auto keep = [&](AttributeType type, const char* message) {
@@ -113,20 +115,25 @@ Attributes::Entry GraphReader::attribute(WireCursor cursor, CaptureList* capture
         keep(kAttributeSparseTensors, "SparseTensorProto");
         break;
       default:
+        cursor.append_raw_to(parts.fields.attribute);
         break;
     }
   }
   if (parts.name.empty()) reject("an attribute has no name");
   try {
     AttributeValue value = attribute_value(parts, captures);
+    if (!parts.fields.empty()) {
+      parts.fields.name = parts.name;
+      fields.attributes.push_back(std::move(parts.fields));
+    }
     return {std::move(parts.name), std::move(value)};
   } catch (const Error& error) {
     throw error.with_context(fmt::format("attribute '{}'", parts.name));
   }
 }
 
-Attributes::Entry GraphReader::attribute_default(WireCursor cursor) {
-  return attribute(cursor, nullptr);
+Attributes::Entry GraphReader::attribute_default(WireCursor cursor, NodeFileFields& fields) {
+  return attribute(cursor, nullptr, fields);
 }
 
 AttributeValue GraphReader::attribute_value(AttributeParts& parts, CaptureList* captures) {
@@ -156,7 +163,12 @@ AttributeValue GraphReader::attribute_value(AttributeParts& parts, CaptureList* 
     return values;
   };
   const auto tensor = [&](const WireCursor& message) {
-    return read_tensor(message, source_).tensor;
+    NamedTensor read = read_tensor(message, source_);
+    WireWriter kept;
+    if (!read.name.empty()) kept.text(8, read.name);
+    kept.put(read.other_fields);
+    parts.fields.tensors.push_back(kept.take());
+    return std::move(read.tensor);
   };
   const auto sparse = [&](const WireCursor& message) {
     return read_sparse_tensor(message, source_).tensor;

@@ -44,9 +44,10 @@ constexpr Place place_of_list() {
 }  // namespace
 
 WireMessage GraphWriter::attribute(const std::string& name, const AttributeValue& value,
-                                   const Outer& outer) const {
+                                   const Outer& outer, const AttributeFileFields* fields) const {
   WireMessage out;
   out.text(1, name);
+  size_t tensors = 0;
   const auto put_one = [&]<typename T>(uint32_t field, const T& one) {
     if constexpr (std::is_same_v<T, float>) {
       out.fixed32(field, std::bit_cast<uint32_t>(one));
@@ -55,7 +56,10 @@ WireMessage GraphWriter::attribute(const std::string& name, const AttributeValue
     } else if constexpr (std::is_same_v<T, std::string>) {
       out.text(field, one);
     } else if constexpr (std::is_same_v<T, Tensor>) {
-      out.message(field, tensor_message(one));
+      const size_t index = tensors++;
+      const bool kept = fields != nullptr && index < fields->tensors.size();
+      out.message(field,
+                  tensor_message(one, {}, nullptr, kept ? fields->tensors[index] : RawFields()));
     } else if constexpr (std::is_same_v<T, SparseTensor>) {
       out.message(field, sparse_tensor_message(one));
     } else if constexpr (std::is_same_v<T, ValueType>) {
@@ -82,6 +86,7 @@ WireMessage GraphWriter::attribute(const std::string& name, const AttributeValue
     }
   };
   std::visit(put, value);
+  if (fields != nullptr) out.put(fields->attribute);
   return out;
 }
 

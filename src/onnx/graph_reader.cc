@@ -20,6 +20,11 @@ constexpr size_t kMaxAttributes = 1000;  // of one node; they are looked up one 
   throw Error(ErrorCode::kInvalidGraph, message);
 }
 
+void keep_tensor_fields(RawFields raw, GraphValue& value) {
+  if (raw.empty()) return;
+  change_fields(value, [&](ValueFileFields& fields) { fields.tensor = std::move(raw); });
+}
+
 }  // namespace
 
 // A GraphProto taken apart; its fields may stand in any order.
@@ -67,8 +72,7 @@ GraphReader::Parts GraphReader::split(WireCursor graph) {
         parts.metadata.push_back(read_string_entry(graph.message("StringStringEntryProto")));
         break;
       default: {  // quantization annotations, unknown fields: no effect on results
-        const auto raw = graph.raw_field();
-        parts.other_fields.insert(parts.other_fields.end(), raw.begin(), raw.end());
+        graph.append_raw_to(parts.other_fields);
         break;
       }
     }
@@ -113,7 +117,8 @@ std::shared_ptr<Graph> GraphReader::function_body(const FunctionParts& function)
   parts.nodes = function.nodes;
   parts.value_infos = function.value_infos;
   for (const std::string& name : function.outputs) {
-    parts.outputs.push_back({.name = name, .type = {}, .doc = {}, .metadata = {}});
+    parts.outputs.push_back(
+        {.name = name, .type = {}, .doc = {}, .metadata = {}, .other_fields = {}});
   }
   auto result = std::make_shared<Graph>(dims_);
   result->name = function.name;
@@ -156,7 +161,7 @@ std::vector<NamedTensor> GraphReader::read_initializers(const Parts& parts) cons
   for (const WireCursor& cursor : parts.sparse_initializers) {
     NamedSparseTensor sparse = read_sparse_tensor(cursor, source_);
     std::string name = sparse.name;
-    result.push_back({std::move(name), dense(std::move(sparse))});
+    result.push_back({std::move(name), dense(std::move(sparse)), {}});
   }
   return result;
 }
@@ -167,10 +172,10 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
   Graph& graph = scope.graph();
   const bool defaults_allowed = model_.ir_version >= 4;
   std::vector<NamedTensor> initializers = read_initializers(parts);
-  std::unordered_map<std::string_view, Tensor*> by_name;
+  std::unordered_map<std::string_view, NamedTensor*> by_name;
   for (NamedTensor& each : initializers) {
     if (each.name.empty()) reject("an initializer has no name");
-    if (!by_name.emplace(each.name, &each.tensor).second) {
+    if (!by_name.emplace(each.name, &each).second) {
       reject(fmt::format("two initializers have the name '{}'", each.name));
     }
   }
@@ -192,15 +197,16 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
     if (is_main && !initialized && type.kind == ValueType::Kind::kUnknown) {
       reject(fmt::format("input '{}' has no type; declare its element type", info.name));
     }
-    if (initialized && type.is_tensor() && type.element != initializer->second->type()) {
+    if (initialized && type.is_tensor() && type.element != initializer->second->tensor.type()) {
       reject(fmt::format("input '{}' is declared {}, its initializer holds {}", info.name,
-                         name_of(type.element), name_of(initializer->second->type())));
+                         name_of(type.element), name_of(initializer->second->tensor.type())));
     }
     if (constant) {
       described_constants.push_back(&info);
       continue;
     }
     Tensor fallback;
+    RawFields tensor_fields;
     if (initialized) {
       if (!is_main) {
         reject(
@@ -208,7 +214,8 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
                         "allows",
                         info.name));
       }
-      fallback = std::move(*initializer->second);
+      fallback = std::move(initializer->second->tensor);
+      tensor_fields = std::move(initializer->second->other_fields);
       by_name.erase(initializer);
       if (type.kind == ValueType::Kind::kUnknown) {
         type = ValueType::tensor(fallback.type(), to_dims(fallback.shape()));
@@ -216,14 +223,20 @@ void GraphReader::add_inputs(GraphScope& scope, const Parts& parts, bool is_main
     }
     const ValueId id = graph.add_input(info.name, std::move(type), std::move(fallback));
     add_notes(info, graph.value(id));
+    keep_declared_type(info, graph.value(id));
+    keep_tensor_fields(std::move(tensor_fields), graph.value(id));
     declare(scope, info.name, id);
   }
   for (NamedTensor& each : initializers) {
     if (!by_name.contains(each.name)) continue;
-    declare(scope, each.name, graph.add_constant(each.name, std::move(each.tensor)));
+    const ValueId id = graph.add_constant(each.name, std::move(each.tensor));
+    keep_tensor_fields(std::move(each.other_fields), graph.value(id));
+    declare(scope, each.name, id);
   }
   for (const DeclaredValue* info : described_constants) {
-    add_notes(*info, graph.value(*scope.find_local(info->name)));
+    GraphValue& value = graph.value(*scope.find_local(info->name));
+    add_notes(*info, value);
+    keep_declared_type(*info, value);
   }
 }
 
@@ -270,6 +283,7 @@ void GraphReader::add_nodes(GraphScope& scope, const Parts& parts) {
 void GraphReader::add_node(GraphScope& scope, WireCursor cursor, size_t index) {
   Graph& graph = scope.graph();
   Node node;
+  NodeFileFields fields;
   std::vector<std::string> inputs, outputs;
   std::vector<WireCursor> attributes;
   while (cursor.next()) {
@@ -302,6 +316,7 @@ void GraphReader::add_node(GraphScope& scope, WireCursor cursor, size_t index) {
         node.metadata.push_back(read_string_entry(cursor.message("StringStringEntryProto")));
         break;
       default:
+        cursor.append_raw_to(fields.node);
         break;
     }
   }
@@ -314,7 +329,7 @@ void GraphReader::add_node(GraphScope& scope, WireCursor cursor, size_t index) {
     used_domains_.insert(node.domain);
     CaptureList captures(&scope);
     for (const WireCursor& attribute : attributes) {
-      auto [name, value] = this->attribute(attribute, &captures);
+      auto [name, value] = this->attribute(attribute, &captures, fields);
       if (node.attributes.contains(name))
         reject(fmt::format("attribute '{}' is given twice", name));
       node.attributes.set(name, std::move(value));
@@ -335,6 +350,9 @@ void GraphReader::add_node(GraphScope& scope, WireCursor cursor, size_t index) {
                                          node.name.empty() ? "" : fmt::format(" '{}'", node.name),
                                          graph.name));
   }
+  if (!fields.node.empty() || !fields.attributes.empty()) {
+    node.file_fields = std::make_shared<const NodeFileFields>(std::move(fields));
+  }
   graph.add_node(std::move(node));
 }
 
@@ -342,12 +360,21 @@ void GraphReader::add_value_types(GraphScope& scope, const Parts& parts) {
   for (const WireCursor& cursor : parts.value_infos) {
     const DeclaredValue info = read_value_info(cursor);
     const auto id = scope.find_local(info.name);
-    if (!id) continue;
-    add_notes(info, scope.graph().value(*id));
+    if (!id) {  // of nothing that is here
+      WireWriter kept;
+      kept.bytes(13, cursor.all());
+      RawFields& fields = scope.graph().other_fields;
+      fields.insert(fields.end(), kept.result().begin(), kept.result().end());
+      continue;
+    }
+    GraphValue& value = scope.graph().value(*id);
+    add_notes(info, value);
     if (!info.has_type) continue;
-    ValueType& type = scope.graph().value(*id).type;
-    if (type.kind == ValueType::Kind::kUnknown) {
-      type = read_type(info.type, DimRule::kUnknown, info.name, *dims_);
+    if (value.is_constant()) {
+      keep_declared_type(info, value);
+    } else if (value.type.kind == ValueType::Kind::kUnknown) {
+      value.type = read_type(info.type, DimRule::kUnknown, info.name, *dims_);
+      keep_declared_type(info, value);
     }
   }
 }
@@ -363,8 +390,12 @@ void GraphReader::add_outputs(GraphScope& scope, const Parts& parts, bool is_mai
     scope.graph().add_output(*id);
     GraphValue& value = scope.graph().value(*id);
     add_notes(info, value);
+    if (value.producer == NodeId::kNone && !scope.graph().is_input(*id)) {
+      keep_declared_type(info, value);  // of a capture or constant
+    }
     if (!info.has_type || value.producer == NodeId::kNone) continue;
     value.type = read_type(info.type, rule, info.name, *dims_);
+    keep_declared_type(info, value);
   }
 }
 

@@ -32,7 +32,7 @@ class GraphReader {
   };
   std::shared_ptr<Graph> function_body(const FunctionParts& parts);
   // AttributeProto outside a node: the default of a function's attribute.
-  Attributes::Entry attribute_default(WireCursor attribute);
+  Attributes::Entry attribute_default(WireCursor attribute, NodeFileFields& fields);
 
   // Domains that nodes refer to.
   const std::set<std::string>& used_domains() const { return used_domains_; }
@@ -51,7 +51,7 @@ class GraphReader {
   void add_value_types(GraphScope& scope, const Parts& parts);
   void add_outputs(GraphScope& scope, const Parts& parts, bool is_main);
 
-  Attributes::Entry attribute(WireCursor cursor, CaptureList* captures);
+  Attributes::Entry attribute(WireCursor cursor, CaptureList* captures, NodeFileFields& fields);
   AttributeValue attribute_value(AttributeParts& parts, CaptureList* captures);
   int deduced_type(const AttributeParts& parts) const;
   std::shared_ptr<Graph> subgraph(WireCursor cursor, CaptureList* captures);

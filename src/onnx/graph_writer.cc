@@ -13,7 +13,30 @@ namespace {
 
 constexpr int64_t kFirstWithDefaults = 4;  // IR version; before, every initializer is an input
 
-bool has_notes(const GraphValue& value) { return !value.doc.empty() || !value.metadata.empty(); }
+bool has_notes(const GraphValue& value) {
+  return !value.doc.empty() || !value.metadata.empty() ||
+         (value.file_fields &&
+          (!value.file_fields->info.empty() || !value.file_fields->type.empty()));
+}
+
+RawFields tensor_fields(const GraphValue& value) {
+  return value.file_fields ? value.file_fields->tensor : RawFields();
+}
+
+// The declared type as it lay in the file while it still says all that is known of the value.
+void add_type(const GraphValue& value, const DimTable& dims, WireMessage& out) {
+  const std::vector<std::byte> known = type_message(value.type, dims).take();
+  if (value.file_fields && !value.file_fields->type.empty()) {
+    const std::vector<std::byte>& declared = value.file_fields->type;
+    if (!is_complete(value.type)) return out.bytes(2, declared);
+    for (const DimRule rule : {DimRule::kOwnSymbols, DimRule::kUnknown}) {
+      DimTable own;
+      const ValueType read = read_type(WireCursor(declared, "TypeProto"), rule, value.name, own);
+      if (type_message(read, own).result() == known) return out.bytes(2, declared);
+    }
+  }
+  if (is_complete(value.type)) out.bytes(2, known);
+}
 
 }  // namespace
 
@@ -65,7 +88,7 @@ WireMessage GraphWriter::function(const Function& function, const OpsetImports& 
   add_opset_imports(9, imports, out);
   out.text(10, function.domain);
   for (const auto& [name, value] : function.attribute_defaults) {
-    out.message(11, attribute(name, value, {}));
+    out.message(11, attribute(name, value, {}, function.file_fields.find(name)));
   }
   for (size_t i = 0; i < body.value_count(); ++i) {
     const auto id = static_cast<ValueId>(i);
@@ -81,6 +104,7 @@ WireMessage GraphWriter::function(const Function& function, const OpsetImports& 
   }
   out.optional_text(13, function.overload);
   add_entries(14, function.metadata, out);
+  out.put(function.file_fields.node);
   return out;
 }
 
@@ -101,12 +125,14 @@ WireMessage GraphWriter::node(const Graph& graph, const Node& node, const ValueN
   out.optional_text(3, node.name);
   out.text(4, node.op);
   for (const auto& [name, value] : node.attributes) {
-    out.message(5, attribute(name, value, {&names, &node.captures}));
+    const auto* fields = node.file_fields ? node.file_fields->find(name) : nullptr;
+    out.message(5, attribute(name, value, {&names, &node.captures}, fields));
   }
   out.optional_text(6, node.doc);
   out.optional_text(7, node.domain);
   out.optional_text(8, node.overload);
   add_entries(9, node.metadata, out);
+  if (node.file_fields) out.put(node.file_fields->node);
   return out;
 }
 
@@ -122,13 +148,14 @@ void GraphWriter::add_initializers(const Graph& graph, const ValueNames& names,
                               "version {}",
                               name, ir_version_, kFirstWithDefaults));
     }
-    out.message(5, tensor_message(fallback, name, external_));
+    const GraphValue& value = graph.value(graph.inputs()[i]);
+    out.message(5, tensor_message(fallback, name, external_, tensor_fields(value)));
   }
   for (size_t i = 0; i < graph.value_count(); ++i) {
     const auto id = static_cast<ValueId>(i);
     const GraphValue& value = graph.value(id);
     if (!value.alive || !value.is_constant()) continue;
-    out.message(5, tensor_message(value.constant, names.of(id), external_));
+    out.message(5, tensor_message(value.constant, names.of(id), external_, tensor_fields(value)));
   }
 }
 
@@ -165,9 +192,10 @@ WireMessage GraphWriter::value_info(const Graph& graph, ValueId id, const ValueN
   const GraphValue& value = graph.value(id);
   WireMessage out;
   out.text(1, names.of(id));
-  if (is_complete(value.type)) out.message(2, type_message(value.type, dims_));
+  add_type(value, dims_, out);
   out.optional_text(3, value.doc);
   add_entries(4, value.metadata, out);
+  if (value.file_fields) out.put(value.file_fields->info);
   return out;
 }
 

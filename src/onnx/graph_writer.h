@@ -33,8 +33,8 @@ class GraphWriter {
 
   WireMessage graph(const Graph& graph, const Outer& outer) const;
   WireMessage node(const Graph& graph, const Node& node, const ValueNames& names) const;
-  WireMessage attribute(const std::string& name, const AttributeValue& value,
-                        const Outer& outer) const;
+  WireMessage attribute(const std::string& name, const AttributeValue& value, const Outer& outer,
+                        const AttributeFileFields* fields) const;
   WireMessage value_info(const Graph& graph, ValueId id, const ValueNames& names) const;
   void add_nodes(const Graph& graph, const ValueNames& names, uint32_t field,
                  WireMessage& out) const;

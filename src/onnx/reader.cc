@@ -109,6 +109,7 @@ FunctionProto split_function(WireCursor cursor) {
         function.metadata.push_back(read_string_entry(cursor.message("StringStringEntryProto")));
         break;
       default:
+        cursor.append_raw_to(function.file_fields.node);
         break;
     }
   }
@@ -252,8 +253,7 @@ class ModelReader {
           break;
         default: {  // training_info, device configurations, unknown fields
           training_ = training_ || cursor.field() == 20;
-          const auto raw = cursor.raw_field();
-          model_->other_fields.insert(model_->other_fields.end(), raw.begin(), raw.end());
+          cursor.append_raw_to(model_->other_fields);
           break;
         }
       }
@@ -293,7 +293,7 @@ class ModelReader {
         // Older files rely on the model's imports.
         if (function.opset_imports.empty()) function.opset_imports = model_->opset_imports;
         for (const WireCursor& value : proto.defaults) {
-          auto [name, held] = reader.attribute_default(value);
+          auto [name, held] = reader.attribute_default(value, function.file_fields);
           function.attribute_defaults.set(name, std::move(held));
         }
         function.body = reader.function_body(proto.body);

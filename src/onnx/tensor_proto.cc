@@ -42,6 +42,7 @@ struct Parts {
   std::vector<double> doubles;
   std::vector<uint64_t> uint64s;
   ExternalData::Entries external;
+  std::vector<std::byte> other_fields;
 };
 
 [[noreturn]] void reject(const std::string& message) {
@@ -101,6 +102,7 @@ void read_parts(WireCursor& cursor, Parts& parts) {
         parts.location = cursor.int32();
         break;
       default:
+        cursor.append_raw_to(parts.other_fields);
         break;
     }
   }
@@ -320,7 +322,7 @@ NamedTensor read_tensor(WireCursor cursor, const TensorSource& source) {
   try {
     read_parts(cursor, parts);
     Tensor tensor = to_tensor(parts, source);
-    return {std::move(parts.name), std::move(tensor)};
+    return {std::move(parts.name), std::move(tensor), std::move(parts.other_fields)};
   } catch (const Error& error) {
     throw error.with_context(fmt::format("tensor '{}'", parts.name));
   }

@@ -18,6 +18,7 @@ namespace sardonyx {
 struct NamedTensor {
   std::string name;
   Tensor tensor;
+  std::vector<std::byte> other_fields;  // documentation, metadata, unknown ones; as they lie there
 };
 
 struct NamedSparseTensor {

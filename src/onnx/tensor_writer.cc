@@ -19,7 +19,8 @@ WireWriter entry(std::string_view key, uint64_t value) {
 
 }  // namespace
 
-WireMessage tensor_message(const Tensor& tensor, std::string_view name, ExternalLayout* external) {
+WireMessage tensor_message(const Tensor& tensor, std::string_view name, ExternalLayout* external,
+                           std::span<const std::byte> other_fields) {
   if (!tensor.is_defined()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("tensor '{}' is not defined and cannot be written", name));
@@ -45,6 +46,7 @@ WireMessage tensor_message(const Tensor& tensor, std::string_view name, External
     out.borrow(
         9, {static_cast<const std::byte*>(tensor.raw()), static_cast<size_t>(tensor.size_bytes())});
   }
+  out.put(other_fields);
   return out;
 }
 

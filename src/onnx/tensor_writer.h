@@ -2,6 +2,7 @@
 // tensor_bytes() of tensor_proto.h.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "ir/attribute.h"
@@ -10,9 +11,11 @@
 
 namespace sardonyx {
 
-// `external` may take the bytes; null: they stay in the message.
+// `external` may take the bytes; null: they stay in the message. other_fields: further ones, as
+// they are to lie there.
 WireMessage tensor_message(const Tensor& tensor, std::string_view name = {},
-                           ExternalLayout* external = nullptr);
+                           ExternalLayout* external = nullptr,
+                           std::span<const std::byte> other_fields = {});
 WireMessage sparse_tensor_message(const SparseTensor& tensor, std::string_view name = {});
 
 }  // namespace sardonyx

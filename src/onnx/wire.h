@@ -52,6 +52,10 @@ class WireCursor {
 
   // The current field as it lies in the file, tag included.
   std::span<const std::byte> raw_field() const { return bytes_.subspan(start_, at_ - start_); }
+  void append_raw_to(std::vector<std::byte>& fields) const {
+    fields.insert(fields.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(start_),
+                  bytes_.begin() + static_cast<std::ptrdiff_t>(at_));
+  }
   std::span<const std::byte> all() const { return bytes_; }
   uint64_t offset() const { return offset_ + start_; }  // of the current field in the file
   [[noreturn]] void fail(const std::string& message) const;

@@ -23,6 +23,7 @@ class WireMessage {
   void optional_text(uint32_t field, std::string_view value) {
     if (!value.empty()) own_.text(field, value);
   }
+  void bytes(uint32_t field, std::span<const std::byte> value) { own_.bytes(field, value); }
   void message(uint32_t field, const WireWriter& value) { own_.message(field, value); }
   void message(uint32_t field, const WireMessage& value);
   // Whole fields, tags included.

@@ -1,8 +1,11 @@
 // write_model(): a Model to an ONNX file, or to its bytes: the inverse of read_model(). Works on a
 // graph as imported and on what passes made of it: values get names where they have none or share
-// one. What read_model() keeps is written, with these differences of form: tensors are stored as
-// raw_data, sparse initializers are dense, and types of values inside name no dimensions. Needs
-// sorted graphs that verify() accepts. Knows no operators. Called by session and tools.
+// one. Nothing that the file said is lost, unknown fields of graphs, functions, nodes, attributes,
+// tensors and descriptions of values included, with these differences of form: tensors are stored
+// as raw_data, sparse initializers are dense, the domain "ai.onnx" is written "", a second
+// description of an input or output is left out, and a declared type that says less than is known
+// of the value by now is written anew. Needs sorted graphs that verify() accepts. Knows no
+// operators. Called by session and tools.
 #pragma once
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/mapped_file.h"
@@ -119,12 +120,132 @@ TEST(Writer, KeepsWhatResultsDoNotDependOn) {
   EXPECT_EQ(graph.node(graph.order()[1]).metadata.at(0).second, "node");
 }
 
+// The bytes of `field`s of a message, as they lie there.
+std::vector<std::vector<std::byte>> raw_fields(WireCursor message, uint32_t field) {
+  std::vector<std::vector<std::byte>> found;
+  while (message.next()) {
+    if (message.field() != field) continue;
+    const auto raw = message.raw_field();
+    found.emplace_back(raw.begin(), raw.end());
+  }
+  return found;
+}
+
+// What the IR has no place for lies in the written model as it lay in the read one.
+TEST(Writer, KeepsFieldsThatItDoesNotKnow) {
+  constexpr uint32_t kFuture = 99;
+  Message tensor = proto::float_tensor("t", {1}, {2});
+  tensor.text(12, "doc of a tensor");
+  tensor.message(16, proto::entry("k", "tensor"));
+  tensor.text(kFuture, "tensor");
+  Message attribute = proto::attribute("value", 4);
+  attribute.message(5, tensor);
+  attribute.text(13, "doc of an attribute");
+  attribute.text(kFuture, "attribute");
+  Message node = proto::node("Constant", {}, {"c"});
+  node.message(5, attribute);
+  node.message(10, proto::entry("device", "configuration"));
+  node.text(kFuture, "node");
+  Message dim, shape, inner, type;
+  dim.text(2, "inner_name");
+  dim.text(3, "denotation of a dimension");
+  shape.message(1, dim);
+  inner.varint(1, 1);
+  inner.message(2, shape);
+  type.message(1, inner);
+  type.text(6, "denotation of a type");
+  const auto info = [&](const char* name) {
+    Message m = proto::value_info(name, type);
+    m.text(kFuture, name);
+    return m;
+  };
+  Message weight = proto::float_tensor("w", {1}, {3});
+  weight.text(12, "doc of w");
+  weight.text(kFuture, "w");
+  Message fallback = proto::float_tensor("d", {1}, {3});
+  fallback.text(kFuture, "d");
+  Message g = proto::small_graph();
+  g.message(1, node);
+  g.message(1, proto::node("Neg", {"c"}, {"n"}));
+  g.message(5, weight);
+  g.message(5, fallback);
+  g.message(11, info("d"));
+  g.message(12, info("n"));
+  g.message(13, info("c"));
+  Message about_weight = proto::value("w", 1, {1});
+  about_weight.text(kFuture, "w");
+  g.message(13, about_weight);
+  g.message(13, info("nobody"));
+  Message function;
+  function.text(1, "f");
+  function.text(4, "a");
+  function.text(5, "b");
+  function.message(7, proto::node("Neg", {"a"}, {"b"}));
+  function.message(9, proto::opset("", 17));
+  function.text(10, "local");
+  Message default_value = proto::int_attribute("i", 3);
+  default_value.text(13, "doc of a default");
+  function.message(11, default_value);
+  function.text(kFuture, "function");
+  Message m = proto::model(g, 10);
+  m.message(8, proto::opset("local", 1));
+  m.message(25, function);
+
+  const std::vector<std::byte>& before = m.result();
+  const std::vector<std::byte> after = write_model(*read_model(before, nullptr));
+  const auto nested = [](const std::vector<std::byte>& model, std::vector<uint32_t> path) {
+    std::vector<WireCursor> at = {WireCursor(model, "ModelProto")};
+    const uint32_t last = path.back();
+    path.pop_back();
+    for (uint32_t field : path) {
+      std::vector<WireCursor> next;
+      for (const WireCursor& each : at) {
+        for (const WireCursor& inner : fields_of(each, field)) next.push_back(inner);
+      }
+      at = std::move(next);
+    }
+    std::vector<std::vector<std::byte>> found;
+    for (const WireCursor& each : at) {
+      for (auto& raw : raw_fields(each, last)) found.push_back(std::move(raw));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const std::vector<uint32_t> paths[] = {
+      {7, 1, kFuture},  {7, 1, 10},       {7, 1, 5, 13},    {7, 1, 5, kFuture},
+      {7, 1, 5, 5, 8},  {7, 1, 5, 5, 12}, {7, 1, 5, 5, 16}, {7, 1, 5, 5, kFuture},
+      {7, 5, 12},       {7, 5, kFuture},  {7, 11, 2},       {7, 11, kFuture},
+      {7, 12, 2},       {7, 12, kFuture}, {7, 13, 1},       {7, 13, 2},
+      {7, 13, kFuture}, {25, kFuture},    {25, 11, 13},
+  };
+  for (const auto& path : paths) {
+    std::string name;
+    for (uint32_t field : path) name += "/" + std::to_string(field);
+    const auto expected = nested(before, path);
+    EXPECT_FALSE(expected.empty()) << name;
+    EXPECT_EQ(nested(after, path), expected) << name;
+  }
+}
+
+// A declared type that a pass has made more exact is not written as it was.
+TEST(Writer, DeclaredTypesGiveWayToBetterOnes) {
+  Message g = proto::small_graph();
+  g.message(1, proto::node("Neg", {"y"}, {"z"}));
+  g.message(12, proto::value("z", 1, {"batch", "columns"}));
+  const auto model = read_model(proto::model(g).result(), nullptr);
+  const auto written = [&] { return dim_names(write_model(*model)); };
+  EXPECT_EQ(written(), (std::vector<std::string>{"batch", "3", "batch", "3", "batch", "columns"}));
+  value_named(*model->graph, "z").type.shape = Dims{Dim(2), Dim(3)};
+  EXPECT_EQ(written(), (std::vector<std::string>{"batch", "3", "batch", "3", "2", "3"}));
+}
+
 TEST(Writer, DimensionsGetTheirNamesOfTheModelBack) {
   Message g = proto::small_graph();
   g.message(11, proto::value("z", 1, {"batch", "batch", -1, "a#b", 4}));
   const auto bytes = write_model(*read_model(proto::model(g).result(), nullptr));
-  EXPECT_EQ(dim_names(bytes), (std::vector<std::string>{"batch", "3", "batch", "batch", "", "a#b",
-                                                        "4", "batch", "3"}));
+  EXPECT_EQ(dim_names(bytes), (std::vector<std::string>{"batch", "3", "batch", "batch",
+                                                        "18446744073709551615",  // -1, as declared
+                                                        "a#b", "4", "batch", "3"}));
 }
 
 TEST(Writer, OldVersionsListConstantsAsInputs) {

@@ -32,7 +32,7 @@ bool fits_element(DataType type, const Dim& dim) {
 }
 
 const SymShape& InferContext::input_shape(size_t i) const {
-  static const SymShape kNoShape;
+  static const SymShape& kNoShape = *new SymShape;
   return has_input(i) ? inputs_[i].type->shape : kNoShape;
 }
 

@@ -10,7 +10,7 @@ using Level = OptimizationLevel;
 
 // Every rule of every theme, in the order in which they are tried at a node.
 const std::vector<rules::Rule>& all_rules() {
-  static const std::vector<rules::Rule> all = [] {
+  static const std::vector<rules::Rule>& all = *new std::vector<rules::Rule>([] {
     std::vector<rules::Rule> rows;
     for (const auto table : {rules::noop_rules(), rules::shape_rules(), rules::arithmetic_rules(),
                              rules::conv_rules(), rules::conv_input_rules(), rules::gemm_rules(),
@@ -19,7 +19,7 @@ const std::vector<rules::Rule>& all_rules() {
       rows.insert(rows.end(), table.begin(), table.end());
     }
     return rows;
-  }();
+  }());
   return all;
 }
 

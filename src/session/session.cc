@@ -129,13 +129,14 @@ struct Session::Impl {
                             compiled.canonical.nodes_before, steps, milliseconds_since(start),
                             to_string(isa), threads, threads == 1 ? "" : "s"));
     }
-    for (const std::vector<Shape>& shapes : compiled.shapes) prepare(shapes);
+    for (const std::vector<Shape>& shapes : compiled.shapes) prepare(shapes, log);
     if (options.progress) options.progress("ready", 1.0);
   }
 
   // Resolves the signature of these input shapes ahead of the first Run. Contents of small integer
-  // inputs may be part of a signature: zeros stand for them, and nothing else is read.
-  void prepare(const std::vector<Shape>& shapes) {
+  // inputs may be part of a signature: zeros stand for them, and nothing else is read. Shapes that
+  // are too large for this machine are none of its Runs' business until one asks for them.
+  void prepare(const std::vector<Shape>& shapes, const Log& log) {
     alignas(kTensorAlignment) static constexpr int64_t kZeros[2 * kMaxKeyElements] = {};
     std::vector<Tensor> stand_ins;
     for (size_t i = 0; i < shapes.size(); ++i) {
@@ -152,7 +153,13 @@ struct Session::Impl {
                         inputs[i].name, inputs[i].type, to_string(shapes[i])));
       }
     }
-    executor->signature_for(stand_ins);
+    try {
+      executor->signature_for(stand_ins);
+    } catch (const Error& error) {
+      log.write(
+          LogLevel::kWarning,
+          fmt::format("input shapes of the compiled model are not prepared: {}", error.what()));
+    }
   }
 
   Tensor checked_input(size_t i, const Value& value) const {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <limits>
 
+#include "base/heap.h"
 #include "sardonyx/error.h"
 #include "tensor/tensor.h"
 
@@ -42,6 +44,12 @@ std::shared_ptr<void> allocate_block(int64_t size_bytes) {
                             memory, kTensorAlignment));
   }
   return block;
+}
+
+int64_t most_block_bytes() {
+  if (current != nullptr && *current != nullptr) return std::numeric_limits<int64_t>::max();
+  static const int64_t bytes = memory_and_swap_bytes();
+  return bytes;
 }
 
 }  // namespace sardonyx

@@ -15,6 +15,10 @@ namespace sardonyx {
 // when there is no memory for bookkeeping.
 std::shared_ptr<void> allocate_block(int64_t size_bytes);
 
+// No block can be larger: the machine's memory and swap space, in bytes. An application's allocator
+// has no such bound.
+int64_t most_block_bytes();
+
 class MemoryScope {
  public:
   // Until the scope ends, this thread's blocks come from `allocator` (null: the C library), which

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -14,19 +15,20 @@ using Shape = SmallVector<int64_t, 6>;
 // Product of the dimensions; 1 for rank 0. nullopt when a dimension is negative or it overflows.
 std::optional<int64_t> checked_element_count(const Shape& shape);
 
-// The same for a shape that is known to be valid (no check).
-inline int64_t element_count(const Shape& shape) {
-  int64_t count = 1;
-  for (int64_t dim : shape) count *= dim;
-  return count;
-}
-
-// Product of dimensions [begin, end).
+// Product of dimensions [begin, end), none of them negative; the largest int64_t when it overflows,
+// as it may in a shape that nothing has checked yet, or behind a dimension of 0.
 inline int64_t element_count(const Shape& shape, size_t begin, size_t end) {
   int64_t count = 1;
-  for (size_t i = begin; i < end; ++i) count *= shape[i];
-  return count;
+  bool overflows = false;
+  for (size_t i = begin; i < end; ++i) {
+    if (shape[i] == 0) return 0;
+    overflows |= __builtin_mul_overflow(count, shape[i], &count);
+  }
+  return overflows ? std::numeric_limits<int64_t>::max() : count;
 }
+
+// Of all dimensions.
+inline int64_t element_count(const Shape& shape) { return element_count(shape, 0, shape.size()); }
 
 // "[2,3,4]"; "[]" for a scalar.
 std::string to_string(const Shape& shape);

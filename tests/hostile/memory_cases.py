@@ -11,7 +11,7 @@ def asked_by_name():
     """Outputs that no memory holds: refused, and how."""
     constant_of = lambda n: model(node("ConstantOfShape", "s", "y"), [], initializers=[integers("s", n)])
     add("constant_of_2_to_the_40", constant_of(2**40), ("run:Fail", "load:Fail"), "memory|limit", "ConstantOfShape|bytes")
-    add("constant_of_2_to_the_40_limited", constant_of(2**40), "run:Fail", "memory limit", limit=1 << 20)
+    add("constant_of_2_to_the_40_limited", constant_of(2**40), "run:Fail", "memory", "bytes", limit=1 << 20)
     add("constant_of_2_to_the_24_limited", constant_of(2**24), "run:Fail", "memory limit", "1048576", limit=1 << 20)
     add("tile_2_to_the_31", model(node("Tile", "x,r", "y"), [info("x", (4,))], initializers=[integers("r", 2**31)]),
         ("run:Fail", "load:Fail"), "memory|limit")

@@ -148,7 +148,7 @@ ValueId fold_pad(Rewrite& r) {
 }  // namespace
 
 std::span<const Rule> conv_input_rules() {
-  static const std::vector<Rule> rules = {
+  static const std::vector<Rule>& rules = *new std::vector<Rule>{
       {"conv_input_mul", convolution_of(op("Mul", {x, constant(c)}).shared()), check_constant,
        take_mul},
       {"conv_input_add", convolution_of(op("Add", {x, constant(c)}).shared()), check_add, take_add},

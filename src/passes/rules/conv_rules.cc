@@ -132,7 +132,7 @@ ValueId fold_add(Rewrite& r) {
 }  // namespace
 
 std::span<const Rule> conv_rules() {
-  static const std::vector<Rule> rules = {
+  static const std::vector<Rule>& rules = *new std::vector<Rule>{
       {"conv_batch_norm",
        op("BatchNormalization",
           {convolution(), constant(scale), constant(shift), constant(mean), constant(variance)}),

@@ -172,7 +172,7 @@ ValueId take_activation(Rewrite& r) {
 }  // namespace
 
 std::span<const Rule> fused_rules() {
-  static const std::vector<Rule> rules = {
+  static const std::vector<Rule>& rules = *new std::vector<Rule>{
       {"matmul_bias", op("Add", {product(), constant(addend)}), check_bias, take_bias, kExtended,
        RunsIn::kFusedOnly},
       {"fuse_residual", op("Add", {convolution_or_product(), residual}), check_residual,

@@ -47,7 +47,7 @@ ValueId add_c(Rewrite& r) {
 }  // namespace
 
 std::span<const Rule> gemm_rules() {
-  static const std::vector<Rule> rules = {
+  static const std::vector<Rule>& rules = *new std::vector<Rule>{
       {"gemm_transpose_a", op("Gemm", {transposed(a), b}).with_more_inputs(), nullptr,
        [](Rewrite& r) { return flip(r, "transA"); }},
       {"gemm_transpose_b", op("Gemm", {a, transposed(b)}).with_more_inputs(), nullptr,

@@ -117,7 +117,7 @@ ValueId take_bias(Rewrite& r) {
 }  // namespace
 
 std::span<const Rule> norm_rules() {
-  static const std::vector<Rule> rules = {
+  static const std::vector<Rule>& rules = *new std::vector<Rule>{
       {"layer_norm", layer_norm_core(), check_core,
        [](Rewrite& r) {
          return emit_core(r, {"LayerNormalization", 17});

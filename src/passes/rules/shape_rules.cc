@@ -86,7 +86,7 @@ const char* shape_is_computed(const Match& m) {
 }  // namespace
 
 std::span<const Rule> shape_rules() {
-  static const std::vector<Rule> rules = {
+  static const std::vector<Rule>& rules = *new std::vector<Rule>{
       {"transpose_chain", op("Transpose", {op("Transpose", {x}).as(inner).shared()}), check_perms,
        merge_transposes},
       {"reshape_chain",
