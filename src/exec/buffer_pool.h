@@ -11,6 +11,10 @@
 
 namespace sardonyx {
 
+// At most an eighth more: memory of this size is still large enough when the next Run needs a
+// little more than this one.
+int64_t with_room_to_grow(int64_t bytes);
+
 class BufferPool {
  public:
   BufferPool();

@@ -73,14 +73,15 @@ void RunState::set_signature(std::shared_ptr<const Signature> signature) {
   if (signature->arena.size_bytes > arena_capacity_) {
     arena_memory_.reset();
     arena_capacity_ = 0;
-    arena_memory_ = allocate_block(signature->arena.size_bytes);
+    const int64_t size = with_room_to_grow(signature->arena.size_bytes);
+    arena_memory_ = allocate_block(size);
     arena_ = static_cast<std::byte*>(arena_memory_.get());
     if (arena_ == nullptr) {
       signature_.reset();
       throw Error(ErrorCode::kFail, fmt::format("out of memory: the run needs an arena of {} bytes",
                                                 signature->arena.size_bytes));
     }
-    arena_capacity_ = signature->arena.size_bytes;
+    arena_capacity_ = size;
   }
   signature_ = std::move(signature);
   views_ = signature_->views;
