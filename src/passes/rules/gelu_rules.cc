@@ -37,7 +37,8 @@ Pattern tanh_gelu() {
   const Pattern cube = one_of({op("Pow", {x, scalar(3)}), op("Mul", {x, square})});
   const Pattern cubic =
       one_of({op("Mul", {cube, near(kCubic)}), op("Mul", {x, op("Mul", {square, near(kCubic)})}),
-              op("Mul", {square, op("Mul", {x, near(kCubic)})})});
+              op("Mul", {square, op("Mul", {x, near(kCubic)})}),
+              op("Mul", {x, op("Mul", {x, op("Mul", {x, near(kCubic)})})})});
   const Pattern sum = op("Add", {x, cubic});
   const Pattern factored =
       op("Mul", {x, op("Add", {op("Mul", {square, near(kCubic)}), scalar(1)})});

@@ -39,6 +39,8 @@ TEST(GeluRules, TanhInEveryOrder) {
            "a = Add(t, one)  h = Mul(x, half)  y = Mul(h, a)",
            "q = Mul(x, x)  p = Mul(x, q)  c = Mul(cubic, p)  s = Add(c, x)  i = Mul(rpi, s) "
            "t = Tanh(i)  a = Add(one, t)  m = Mul(x, a)  y = Mul(half, m)",
+           "q = Mul(cubic, x)  p = Mul(x, q)  c = Mul(x, p)  s = Add(x, c)  i = Mul(rpi, s) "
+           "t = Tanh(i)  a = Add(one, t)  h = Mul(half, a)  y = Mul(x, h)",
            "q = Mul(x, x)  c = Mul(q, cubic)  o = Add(c, one)  z = Mul(x, rpi)  i = Mul(z, o) "
            "t = Tanh(i)  a = Add(one, t)  m = Mul(x, a)  y = Mul(half, m)",
        }) {
