@@ -125,13 +125,19 @@ const char* check_bias(const Match& m) {
   if (node.input(2) != ValueId::kNone || node.input(3) != ValueId::kNone) return "has a bias";
   const Tensor& tensor = m.constant(addend);
   const SymShape& out = m.shape(fused);
-  if (!out || tensor.shape().size() != 1 || !out->back().is(tensor.size())) return "no row";
+  // A row, with dimensions of 1 in front at most.
+  if (!out || tensor.shape().empty() || tensor.shape().size() > out->size() ||
+      tensor.shape().back() != tensor.size() || !out->back().is(tensor.size())) {
+    return "no row";
+  }
   return nullptr;
 }
 
 ValueId take_bias(Rewrite& r) {
   Draft draft = draft_of(r);
-  draft.inputs[2] = r[addend];
+  const Tensor& row = r.constant(addend);
+  draft.inputs[2] =
+      row.shape().size() == 1 ? r[addend] : r.constant(row.reshaped(Shape{row.size()}));
   return emit(r, std::move(draft));
 }
 

@@ -73,7 +73,8 @@ TEST(FusedRules, ConvTranspose) {
 
 std::string product(const std::string& lines) {
   return "g (float[N,3,4] x, float[N,3,2] r) => (float[N,3,2] y) "
-         "<float[4,2] w = {1, -2, 0.5, 0.25, 3, 1, -1, 2}, float[2] b = {0.5, -1}> {\n" +
+         "<float[4,2] w = {1, -2, 0.5, 0.25, 3, 1, -1, 2}, float[2] b = {0.5, -1}, "
+         "float[1,1,2] deep = {0.5, -1}> {\n" +
          lines + "\n}\n";
 }
 
@@ -82,6 +83,9 @@ TEST(FusedRules, MatMul) {
       rewritten(20, product("m = MatMul(x, w)  a = Add(b, m)  y = Gelu(a)"), Stage::kFused);
   EXPECT_EQ(bias.nodes(), 1) << bias.report.print();
   EXPECT_EQ(bias.only("FusedMatMul").attributes.get_string("activation", ""), "Gelu");
+  const Rewritten deep =
+      rewritten(20, product("m = MatMul(x, w)  y = Add(m, deep)"), Stage::kFused);
+  EXPECT_EQ(deep.nodes(), 1) << deep.report.print();
   const Rewritten residual =
       rewritten(20,
                 "g (float[5,4] x, float[5,2] r) => (float[5,2] y) "
