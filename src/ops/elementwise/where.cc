@@ -41,6 +41,37 @@ void infer(InferContext& context) {
   track(context);
 }
 
+// With steps that the compiler knows, and both elements read in any case, so that it can use
+// vectors. `out` may be x or y, which is no dependence between elements.
+template <typename T>
+void choose_each(const uint8_t* c, const T* x, int x_step, const T* y, int y_step, T* out,
+                 int64_t n) {
+  if (x_step == 1 && y_step == 1) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const T xi = x[i], yi = y[i];
+      out[i] = c[i] != 0 ? xi : yi;
+    }
+  } else if (x_step == 1) {
+    const T y0 = *y;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const T xi = x[i];
+      out[i] = c[i] != 0 ? xi : y0;
+    }
+  } else if (y_step == 1) {
+    const T x0 = *x;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const T yi = y[i];
+      out[i] = c[i] != 0 ? x0 : yi;
+    }
+  } else {
+    const T x0 = *x, y0 = *y;
+    for (int64_t i = 0; i < n; ++i) out[i] = c[i] != 0 ? x0 : y0;
+  }
+}
+
 template <typename T>
 void choose(const RunContext& context, const BroadcastLoop& loop, Range part) {
   const auto* condition = context.in<uint8_t>(0);
@@ -50,6 +81,11 @@ void choose(const RunContext& context, const BroadcastLoop& loop, Range part) {
   const auto [c_step, x_step, y_step] = loop.step;
   loop.run(part, [&](const auto& offset, int64_t at, int64_t n) {
     const uint8_t* c = condition + offset[0];
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (c_step == 1) {
+        return choose_each(c, x + offset[1], x_step, y + offset[2], y_step, out + at, n);
+      }
+    }
     for (int64_t i = 0; i < n; ++i) {
       const T& chosen = c[i * c_step] != 0 ? x[offset[1] + i * x_step] : y[offset[2] + i * y_step];
       if (&chosen != out + at + i) out[at + i] = chosen;
