@@ -12,10 +12,15 @@ struct IsaName {
   Isa isa;
   const char* name;
 };
+// Ascending: the rows of this architecture.
+#if defined(__aarch64__)
+constexpr IsaName kNames[] = {{Isa::kBaseline, "neon"}};
+#else
 constexpr IsaName kNames[] = {{Isa::kBaseline, "scalar"},
                               {Isa::kSse4, "sse4"},
                               {Isa::kAvx2, "avx2"},
                               {Isa::kAvx512, "avx512"}};
+#endif
 
 Isa read_capped_isa() {
   const Isa detected = detected_isa();
@@ -23,9 +28,10 @@ Isa read_capped_isa() {
   if (cap == nullptr || *cap == '\0') return detected;
   const std::optional<Isa> wanted = parse_isa(cap);
   if (!wanted) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::string("SARDONYX_MAX_ISA is '") + cap +
-                    "'; expected one of scalar, sse4, avx2, avx512 (or unset it)");
+    std::string known;
+    for (const IsaName& row : kNames) known += (known.empty() ? "" : ", ") + std::string(row.name);
+    throw Error(ErrorCode::kInvalidArgument, std::string("SARDONYX_MAX_ISA is '") + cap +
+                                                 "'; expected one of " + known + " (or unset it)");
   }
   return *wanted < detected ? *wanted : detected;
 }

@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+#include "base/float_mode.h"
+
 namespace sardonyx {
 namespace {
 
@@ -127,9 +129,7 @@ bool ThreadPool::try_chunk() {
 }
 
 void ThreadPool::worker_loop() {
-#if defined(__x86_64__)
-  _mm_setcsr(0x1f80);  // round to nearest, no flushing, exceptions masked
-#endif
+  const FloatModeScope float_mode;  // a new thread has that of its maker
   while (!stopping_.load(std::memory_order_relaxed)) {
     const uint32_t seen = held_.load(std::memory_order_acquire);
     if ((seen & 1) == 0) {

@@ -34,10 +34,15 @@ struct TargetName {
   const char* name;
   Isa isa;
 };
-constexpr TargetName kTargets[] = {{"baseline", Isa::kBaseline},
-                                   {"x86-64-v2", Isa::kSse4},
-                                   {"x86-64-v3", Isa::kAvx2},
-                                   {"x86-64-v4", Isa::kAvx512}};
+// Of the architecture of this build: nothing is compiled for another one.
+constexpr TargetName kTargets[] = {
+    {"baseline", Isa::kBaseline},
+#if defined(__x86_64__)
+    {"x86-64-v2", Isa::kSse4},
+    {"x86-64-v3", Isa::kAvx2},
+    {"x86-64-v4", Isa::kAvx512},
+#endif
+};
 
 Isa parse_target(const std::string& name) {
   if (name == "native") return best_isa();

@@ -68,21 +68,46 @@ class TerminalTest(CommandTest):
         self.addCleanup(process.stderr.close)
         return process
 
-    def product_model(self, size):
-        """One step that takes seconds: the product of two square matrices."""
-        path = self.path("product.onnx")
-        save_model(path, [helper.make_node("MatMul", ["a", "b"], ["y"])],
-                   [info("a", [size, size]), info("b", [size, size])], [info("y", [size, size])])
+    def wait_until(self, holds):
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def wait_for_work(self, process, seconds):
+        """Until the process has taken so much processor time: it is well under way, however slow the machine is."""
+        def taken():
+            user, system = self.proc(process, "stat").rpartition(")")[2].split()[11:13]
+            return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        self.wait_until(lambda: taken() >= seconds)
+
+    def wait_for_handling(self, process):
+        """Until the handler, which is for one signal only, has been called."""
+        def caught():
+            mask = int(re.search(r"SigCgt:\s*(\w+)", self.proc(process, "status"))[1], 16)
+            return mask >> (signal.SIGINT - 1) & 1
+        self.wait_until(lambda: not caught())
+
+    def proc(self, process, file):
+        with open(f"/proc/{process.pid}/{file}", encoding="utf-8") as text:
+            return text.read()
+
+    def pool_model(self):
+        """One step of one chunk that takes hours."""
+        path = self.path("pool.onnx")
+        save_model(path, [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[1000, 1000])],
+                   [info("x", [1, 1, 4000, 4000])], [info("y", [1, 1, 3001, 3001])])
         return path
 
-    def endless_loop(self):
+    def endless_loop(self, before=()):
+        """After the nodes `before`, which make v of x when there are any, a loop that never ends."""
         path = self.path("loop.onnx")
         body = helper.make_graph([helper.make_node("Identity", ["cond"], ["go"]),
                                   helper.make_node("Neg", ["v"], ["w"])], "body",
                                  [info("i", [], TensorProto.INT64), info("cond", [], TensorProto.BOOL),
                                   info("v", [4])], [info("go", [], TensorProto.BOOL), info("w", [4])])
-        save_model(path, [helper.make_node("Loop", ["", "yes", "x"], ["y"], body=body)], [info("x", [4])],
-                   [info("y", [4])], [numpy_helper.from_array(np.array(True), "yes")])
+        loop = helper.make_node("Loop", ["", "yes", "v" if before else "x"], ["y"], body=body)
+        save_model(path, [*before, loop], [info("x", [4])], [info("y", [4])], [numpy_helper.from_array(np.array(True), "yes")])
         return path
 
 
@@ -110,7 +135,8 @@ class TestProgress(TerminalTest):
         self.assertEqual(errors, "")
 
     def test_one_line_on_a_terminal(self):
-        terminal = Terminal("bench", self.add_model(), "--repeat", "0", "--runs", "1000000")
+        terminal = Terminal("bench", self.add_model(), "--repeat", "0", "--runs", "1000000", "--shape",
+                            "x=30000x3")
         terminal.read(r" %  hot run \d+ of 1000000")
         terminal.press(b"\x03")
         self.assertEqual(terminal.wait(), 130)
@@ -146,15 +172,19 @@ class TestInterrupt(TerminalTest):
         process = self.start("run", self.endless_loop(), "--random", "--output-dir", self.path("out"), "--log-level",
                              "info")
         self.assertIn("nodes became", process.stderr.readline())
-        time.sleep(0.2)
+        self.wait_for_work(process, 0.2)
         self.interrupt(process)
         self.assertFalse(os.path.exists(self.path("out")))
 
+    def test_inside_bench(self):
+        process = self.start("bench", self.add_model(), "--repeat", "0", "--runs", "1000000", "--shape", "x=100000x3")
+        self.wait_for_work(process, 0.5)
+        self.interrupt(process)
+
     def test_inside_create(self):
-        path = self.path("long.onnx")
-        count = 60000
-        save_model(path, [helper.make_node("Sin" if i % 2 else "Cos", [f"v{i}"], [f"v{i + 1}"]) for i in range(count)],
-                   [info("v0", [1])], [info(f"v{count}", [1])])
+        names = ["x", *(f"v{i}" for i in range(60000)), "v"]
+        path = self.endless_loop([helper.make_node("Sin" if i % 2 else "Cos", [name], [names[i + 1]])
+                                  for i, name in enumerate(names[:-1])])
         process = self.start("run", path, "--random", "--progress", "--output-dir", self.path("out"))
         self.assertRegex(process.stderr.readline(), r"^  0 %  read")
         self.interrupt(process)
@@ -162,7 +192,7 @@ class TestInterrupt(TerminalTest):
 
     def test_between_folders_of_verify(self):
         process = self.start("verify", *[self.path("none")] * 10, self.endless_verify())
-        time.sleep(0.5)
+        self.wait_for_work(process, 0.5)
         self.interrupt(process)
 
     def endless_verify(self):
@@ -176,7 +206,7 @@ class TestInterrupt(TerminalTest):
     def test_serve_waiting_for_a_line(self):
         process = self.start("bench", self.add_model(), "--serve", stdin=subprocess.PIPE)
         self.assertEqual(process.stdout.readline(), "ready\n")
-        time.sleep(0.1)
+        self.wait_until(lambda: self.proc(process, "stat").rpartition(")")[2].split()[0] == "S")  # it reads
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=PATIENCE), 130)
         process.stdin.close()
@@ -199,14 +229,13 @@ class TestInterrupt(TerminalTest):
         self.assertEqual(process.returncode, 130)
 
     def test_a_second_one_ends_at_once(self):
-        # A step is not left before its end: this one takes minutes.
-        environment = {**os.environ, "SARDONYX_MAX_ISA": "scalar", "SARDONYX_LOG_LEVEL": "info"}
-        process = self.start("run", self.product_model(12000), "--shape", "a=12000x12000", "--random", "--threads", "1",
-                             env=environment)
-        self.assertIn("kernels for scalar", process.stderr.readline())
-        time.sleep(0.2)
+        # A chunk of a step is not left before its end.
+        environment = {**os.environ, "SARDONYX_MAX_ISA": "scalar"}
+        process = self.start("run", self.pool_model(), "--random", "--threads", "1", env=environment)
+        self.wait_for_work(process, 2)
         process.send_signal(signal.SIGINT)
-        time.sleep(1)
+        self.wait_for_handling(process)
+        time.sleep(0.5)
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=PATIENCE), -signal.SIGINT)

@@ -92,7 +92,7 @@ class Watchdog {
   explicit Watchdog(CancelToken token)
       : thread_([this, token]() mutable {
           std::unique_lock lock(mutex_);
-          if (!done_.wait_for(lock, std::chrono::seconds(2), [this] { return stop_; })) {
+          if (!done_.wait_for(lock, std::chrono::seconds(10), [this] { return stop_; })) {
             token.cancel();
           }
         }) {}

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "artifact/artifact.h"
+#include "base/cpu.h"
 #include "cpu/facets.h"
 #include "onnx/ep_context.h"
 #include "onnx/reader.h"
@@ -234,7 +235,7 @@ TEST_F(LoadCompiled, VerdictsNameTheFacetThatDecides) {
        Compatibility::kNotApplicable, "provider"},
       {"a better level is here",
        [](artifact::Facets& f) {
-         f.target = "scalar";
+         f.target = to_string(Isa::kBaseline);
          f.required_isa = {};
        },
        best == Isa::kBaseline ? Compatibility::kOptimal : Compatibility::kPreferRecompilation,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <thread>
 
 #include "sardonyx/error.h"
@@ -161,6 +162,25 @@ TEST(Executor, ConcurrentRunsGiveEqualBitsAtAnyThreadCount) {
   }
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(Executor, TheRoundingOfTheApplicationIsPutAsideAndBack) {
+  const auto bound = bind_text("m (float[N] x, float[1] d) => (float[N] y) { y = Div(x, d) }");
+  Tensor x = Tensor::allocate(DataType::kFloat, {1 << 20});
+  for (int i = 0; i < 1 << 20; ++i) x.data<float>()[i] = static_cast<float>(i);
+  const Tensor d = floats({1}, {3});
+  Executor alone(bound, nullptr, {});
+  const std::vector<float> expected = run_one(alone, {x, d});
+  for (int mode : {FE_UPWARD, FE_TOWARDZERO}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    // Workers start in the first Run, by a thread in this mode.
+    Executor team(bound, std::make_shared<ThreadPool>(2), {});
+    const std::vector<float> of_one = run_one(alone, {x, d}), of_two = run_one(team, {x, d});
+    EXPECT_EQ(std::fegetround(), mode);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(of_one, expected);
+    EXPECT_EQ(of_two, expected);
+  }
 }
 
 TEST(RunState, AnArenaThatIsNotNeededAnyMoreIsFreed) {

@@ -20,8 +20,19 @@ int threads_of_process() {
 }
 
 // A thread that has been joined may be listed a little longer.
+int settled_threads() {
+  int count = threads_of_process();
+  for (int same = 0; same < 20; ++same) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const int now = threads_of_process();
+    if (now != count) same = 0;
+    count = now;
+  }
+  return count;
+}
+
 bool threads_become(int count) {
-  for (int i = 0; i < 200 && threads_of_process() != count; ++i) {
+  for (int i = 0; i < 3000 && threads_of_process() != count; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return threads_of_process() == count;
@@ -42,21 +53,22 @@ Session session_with(int threads) {
 TEST(Threads, RestAMillisecondAfterARun) {
   const Session session = session_with(2);
   const Value x = wave({256, 256});
+  constexpr double kIdle = 0.002;  // seconds of CPU in 0.1 s
   double least = 1;
   // Another process may steal the time in which a worker goes to sleep: the best of some tries.
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 50 && least >= kIdle; ++i) {
     session.run({{"x", x}});
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const double before = cpu_seconds();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     least = std::min(least, cpu_seconds() - before);
   }
-  EXPECT_LT(least, 0.002) << "seconds of CPU in an idle 0.1 s";
+  EXPECT_LT(least, kIdle);
 }
 
 TEST(Threads, SessionsWithTheDefaultShareTheirThreads) {
   const Value x = wave({256, 256});
-  const int before = threads_of_process();
+  const int before = settled_threads();
   {
     std::vector<Session> sessions;
     for (int i = 0; i < 5; ++i) {
