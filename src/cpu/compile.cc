@@ -23,6 +23,7 @@ constexpr LowerPass kLowerPasses[] = {
      [](Graph& graph, PassContext& context, const Target&) { fold_constants(graph, context); }},
     {"pack_gemm", pack_gemm},
     {"pack_int8_gemm", pack_int8_gemm},
+    {"pack_recurrent", pack_recurrent},
     {"conv_1d", widen_conv_1d},
     {"layout", lower_layout},
     {"constant_folding",

@@ -21,6 +21,10 @@ void pack_gemm(Graph& graph, PassContext& context, const Target& target);
 // PackInt8GemmB and PackedInt8Gemm.
 void pack_int8_gemm(Graph& graph, PassContext& context, const Target& target);
 
+// "pack_recurrent": LSTM, GRU and RNN with constant W and R become PackRecurrent (twice) and
+// PackedLSTM, PackedGRU, PackedRNN.
+void pack_recurrent(Graph& graph, PassContext& context, const Target& target);
+
 // "conv_1d": convolutions of rank 3 by a constant become ones of rank 4 for "layout".
 void widen_conv_1d(Graph& graph, PassContext& context, const Target& target);
 

@@ -95,7 +95,7 @@ inline std::map<std::string, int> compare_lowered(std::string_view text,
   }
   CompileOptions plain, lowered;
   plain.pipeline.level = OptimizationLevel::kNone;
-  plain.pipeline.disabled = {"layout", "conv_1d", "pack_gemm", "pack_int8_gemm"};
+  plain.pipeline.disabled = {"layout", "conv_1d", "pack_gemm", "pack_int8_gemm", "pack_recurrent"};
   lowered.block = block;
   PipelineReport report;
   const auto expected = run_program(compile(*parse_with_weights(text), plain, report), inputs);

@@ -54,6 +54,10 @@ const ForgedCase kCases[] = {
     {"lstm", R"(m (float[2,1,4] x) => (float[2,1,1,3] y, float[1,1,3] h)
         <float[1,12,4] w = {0.5, ...}, float[1,12,3] r = {0.25, ...}> {
         y, h = LSTM<hidden_size = 3>(x, w, r) })"},
+    {"gru", R"(m (float[N,1,4] x) => (float[N,1,3] y)
+        <float[1,9,4] w = {0.5, ...}, float[1,9,3] r = {0.25, ...}, float[1,18] b = {1, ...}> {
+        a = GRU<hidden_size = 3, linear_before_reset = 1>(x, w, r, b)
+        s = Constant<value = int64[1] {1}>() y = Squeeze(a, s) })"},
     {"sequence", R"(m (float[N] x) => (float[M] y) {
         s = SequenceConstruct(x, x) y = ConcatFromSequence<axis = 0>(s) })"},
     {"shapes", R"(m (float[N,4] x) => (float[A,B] y, int64[K,R] z) <int64[2] o = {4, -1}> {
@@ -418,6 +422,46 @@ TEST(ForgedModels, TheErrorNamesWhatDoesNotFit) {
          p.facets.target = "none";
        },
        "it needs none"},
+      {"lstm", "packed weights that are too small",
+       [](CompiledPart& p) {
+         replace(operand(p, "PackedLSTM", 1), DataType::kFloat, {1, 8});
+       },
+       "the packed W has a dimension of 8; expected"},
+      {"lstm", "packed recurrent weights that are too small",
+       [](CompiledPart& p) {
+         replace(operand(p, "PackedLSTM", 2), DataType::kFloat, {1, 8});
+       },
+       "the packed R has a dimension of 8; expected"},
+      {"lstm", "packed weights of one dimension",
+       [](CompiledPart& p) { replace(operand(p, "PackedLSTM", 1), DataType::kFloat, {64}); },
+       "the packed W has 1 dimensions; expected 2"},
+      {"lstm", "states that the weights do not have",
+       [](CompiledPart& p) {
+         step_of(p, "PackedLSTM").attributes.set("hidden_size", int64_t{4096});
+       },
+       "the packed W has a dimension of"},
+      {"lstm", "states beyond all sizes",
+       [](CompiledPart& p) {
+         step_of(p, "PackedLSTM").attributes.set("hidden_size", int64_t{1} << 62);
+       },
+       "describe no packed weights"},
+      {"lstm", "an input that the weights do not have",
+       [](CompiledPart& p) { step_of(p, "PackedLSTM").attributes.set("input_size", int64_t{64}); },
+       "X has a dimension of 4; expected 64"},
+      {"lstm", "tiles of another machine",
+       [](CompiledPart& p) { step_of(p, "PackedLSTM").attributes.set("nr", int64_t{5}); },
+       "packed for tiles of 5 columns"},
+      {"gru", "packed recurrent weights of one matrix",
+       [](CompiledPart& p) {
+         ProgramBuffer& r = operand(p, "PackedGRU", 2);
+         replace(r, DataType::kFloat, {1, r.constant.shape()[1] / 2});
+       },
+       "the packed R has a dimension of"},
+      {"gru", "a direction more than the weights have",
+       [](CompiledPart& p) {
+         step_of(p, "PackedGRU").attributes.set("direction", std::string("bidirectional"));
+       },
+       "has a dimension of 1; expected 2"},
       {"lstm", "a result of another element type",
        [](CompiledPart& p) {
          const auto y = static_cast<size_t>(p.program.outputs[0]);

@@ -9,7 +9,7 @@ namespace {
 template <typename T>
 struct GruCell {
   static constexpr int64_t kGates = 3;
-  static constexpr std::array<int, 2> kMatrixGates = {2, 1};
+  static constexpr std::span<const int> kMatrixGates = kGruGates;
   static constexpr int64_t kExtra = 1;
 
   ActivationRows<T> activations;
@@ -17,7 +17,7 @@ struct GruCell {
 
   bool adds_recurrent_bias(int64_t gate) const { return gate < 2 || !linear_before_reset; }
 
-  void step(const CellArgs<T, 2>& args) const {
+  void step(const CellArgs<T>& args) const {
     const int64_t n = args.hidden;
     const size_t first = static_cast<size_t>(args.direction) * 2;
     args.multiply(0, args.h, args.gates, kGates * n, nullptr, true);
@@ -53,7 +53,7 @@ constexpr RecurrentActivation kDefaults[] = {RecurrentActivation::kSigmoid,
                                              RecurrentActivation::kTanh};
 
 void infer(InferContext& context) {
-  infer_recurrent(context, parse_recurrent(context.node(), kDefaults), 3);
+  infer_recurrent(context, parse_recurrent(context.node(), kDefaults), kGruGates);
 }
 
 std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
@@ -65,7 +65,8 @@ std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
   });
 }
 
-#define GRU_INPUTS "X: T, W: T, R: T, B: T?, sequence_lens: T1?, initial_h: T? -> Y: T?, "
+#define GRU_OPERANDS "B: T?, sequence_lens: T1?, initial_h: T? -> Y: T?, "
+#define GRU_INPUTS "X: T, W: T, R: T, " GRU_OPERANDS
 #define GRU_ATTRIBUTES                                                                    \
   " | activation_alpha: floats?, activation_beta: floats?, activations: strings?, clip: " \
   "float?, hidden_size: int?, direction: string = "
@@ -84,6 +85,12 @@ constexpr OpVersion kVersions[] = {
                     "'forward', layout: int = 0, linear_before_reset: int = 0 | T: @float, T1: "
                     "int32"},
 };
+constexpr OpVersion kPackedVersions[] = {
+    {1, "X: T, W: U, R: U, " GRU_OPERANDS "Y_h: T?" GRU_ATTRIBUTES "'forward', input_size: "
+        "int!, nr: int!, layout: int = 0, linear_before_reset: int = 0 | T: @float, U: float "
+        "double, T1: int32"},
+};
+#undef GRU_OPERANDS
 #undef GRU_INPUTS
 #undef GRU_ATTRIBUTES
 
@@ -91,5 +98,11 @@ constexpr OpVersion kVersions[] = {
 
 extern const OpDef kGRU = {
     .domain = "", .name = "GRU", .versions = kVersions, .infer = infer, .prepare = prepare};
+
+extern const OpDef kPackedGRU = {.domain = kInternalDomain,
+                                 .name = "PackedGRU",
+                                 .versions = kPackedVersions,
+                                 .infer = infer,
+                                 .prepare = prepare};
 
 }  // namespace sardonyx

@@ -10,7 +10,7 @@ namespace {
 template <typename T>
 struct LstmCell {
   static constexpr int64_t kGates = 4;
-  static constexpr std::array<int, 1> kMatrixGates = {4};
+  static constexpr std::span<const int> kMatrixGates = kLstmGates;
   static constexpr int64_t kExtra = 0;
 
   ActivationRows<T> activations;
@@ -18,7 +18,7 @@ struct LstmCell {
 
   bool adds_recurrent_bias(int64_t) const { return true; }
 
-  void step(const CellArgs<T, 1>& args) const {
+  void step(const CellArgs<T>& args) const {
     const int64_t n = args.hidden;
     const size_t first = static_cast<size_t>(args.direction) * 3;
     args.multiply(0, args.h, args.gates, kGates * n, nullptr, true);
@@ -60,7 +60,7 @@ constexpr RecurrentActivation kDefaults[] = {
     RecurrentActivation::kSigmoid, RecurrentActivation::kTanh, RecurrentActivation::kTanh};
 
 void infer(InferContext& context) {
-  infer_recurrent(context, parse_recurrent(context.node(), kDefaults), 4);
+  infer_recurrent(context, parse_recurrent(context.node(), kDefaults), kLstmGates);
 }
 
 std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
@@ -72,22 +72,33 @@ std::unique_ptr<Kernel> prepare(const PrepareContext& context) {
   });
 }
 
-#define LSTM_SCHEMA                                                                         \
-  "X: T, W: T, R: T, B: T?, sequence_lens: T1?, initial_h: T?, initial_c: T?, P: T? -> "    \
-  "Y: T?, Y_h: T?, Y_c: T? | activation_alpha: floats?, activation_beta: floats?, "         \
-  "activations: strings?, clip: float?, direction: string = 'forward', hidden_size: int?, " \
-  "input_forget: int = 0"
+#define LSTM_OPERANDS                                                                       \
+  "B: T?, sequence_lens: T1?, initial_h: T?, initial_c: T?, P: T? -> Y: T?, Y_h: T?, Y_c: " \
+  "T? | activation_alpha: floats?, activation_beta: floats?, activations: strings?, clip: " \
+  "float?, direction: string = 'forward', hidden_size: int?, input_forget: int = 0"
+#define LSTM_SCHEMA "X: T, W: T, R: T, " LSTM_OPERANDS
 constexpr OpVersion kVersions[] = {
     {1, LSTM_SCHEMA ", output_sequence: int = 0 | T: @ieee, T1: int32"},
     {7, LSTM_SCHEMA " | T: @ieee, T1: int32"},
     {14, LSTM_SCHEMA ", layout: int = 0 | T: @ieee, T1: int32"},
     {22, LSTM_SCHEMA ", layout: int = 0 | T: @float, T1: int32"},
 };
+constexpr OpVersion kPackedVersions[] = {
+    {1, "X: T, W: U, R: U, " LSTM_OPERANDS
+        ", input_size: int!, nr: int!, layout: int = 0 | T: @float, U: float double, T1: int32"},
+};
 #undef LSTM_SCHEMA
+#undef LSTM_OPERANDS
 
 }  // namespace
 
 extern const OpDef kLSTM = {
     .domain = "", .name = "LSTM", .versions = kVersions, .infer = infer, .prepare = prepare};
+
+extern const OpDef kPackedLSTM = {.domain = kInternalDomain,
+                                  .name = "PackedLSTM",
+                                  .versions = kPackedVersions,
+                                  .infer = infer,
+                                  .prepare = prepare};
 
 }  // namespace sardonyx

@@ -1,5 +1,6 @@
 // Matrix product against a weight packed in panels, by element type: the GEMM kernels for float,
-// a plain loop over panels of the same form for double. Used by the recurrent operators.
+// a plain loop over panels of the same form for double. Used by the recurrent operators and their
+// lowering.
 #pragma once
 
 #include <algorithm>
@@ -32,11 +33,6 @@ class PanelProduct<float> {
   int64_t mr() const { return gemm_.mr; }
   int64_t nr() const { return gemm_.nr; }
 
-  // Panels [first, last) of the transpose of w [n, k].
-  void pack(const float* w, int64_t n, int64_t k, float* out, int64_t first, int64_t last) const {
-    kernels::pack_b(w, 1, k, k, n, gemm_.nr, out, first, last);
-  }
-
   void run(const PanelArgs<float>& p) const {
     if (p.m == 0 || p.n == 0) return;
     kernels::GemmArgs args;
@@ -66,18 +62,6 @@ class PanelProduct<double> {
   explicit PanelProduct(Isa) {}
   int64_t mr() const { return 1; }
   int64_t nr() const { return kWidth; }
-
-  void pack(const double* w, int64_t n, int64_t k, double* out, int64_t first, int64_t last) const {
-    for (int64_t panel = first; panel < last; ++panel) {
-      double* to = out + panel * k * kWidth;
-      for (int64_t i = 0; i < k; ++i) {
-        for (int64_t j = 0; j < kWidth; ++j) {
-          const int64_t column = panel * kWidth + j;
-          *to++ = column < n ? w[column * k + i] : 0.0;
-        }
-      }
-    }
-  }
 
   void run(const PanelArgs<double>& p) const {
     for (int64_t row = 0; row < p.m; ++row) {

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
+#include "ops/op.h"
+#include "ops/rnn/packed_matrices.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -76,6 +79,18 @@ void parse_activations(const Node& node, std::span<const RecurrentActivation> de
   }
 }
 
+void parse_packing(const Node& node, RecurrentParams& params) {
+  params.nr = node.attributes.get_int("nr", 0);
+  params.input_size = node.attributes.get_int("input_size", -1);
+  // Below these the sizes of the packed matrices fit 63 bits.
+  if (params.nr < 1 || params.nr > 1024 || params.hidden_size < 0 ||
+      params.hidden_size > int64_t{1} << 28 || params.input_size < 0 ||
+      params.input_size > INT32_MAX) {
+    refuse(node, fmt::format("hidden_size {}, input_size {}, nr {} describe no packed weights",
+                             params.hidden_size, params.input_size, params.nr));
+  }
+}
+
 // Input i's shape when its rank is known; fails when that is not `rank`.
 const Dims* shape_of_rank(InferContext& context, size_t i, size_t rank, std::string_view name) {
   const SymShape& shape = context.input_shape(i);
@@ -117,19 +132,24 @@ RecurrentParams parse_recurrent(const Node& node, std::span<const RecurrentActiv
     refuse(node, fmt::format("clip is {}; expected a positive threshold", params.clip));
   }
   parse_activations(node, defaults, params);
+  if (node.domain == kInternalDomain) parse_packing(node, params);
   return params;
 }
 
-void infer_recurrent(InferContext& context, const RecurrentParams& params, int64_t gates) {
+void infer_recurrent(InferContext& context, const RecurrentParams& params,
+                     std::span<const int> matrix_gates) {
+  const int all_gates[] = {std::accumulate(matrix_gates.begin(), matrix_gates.end(), 0)};
+  const int gates = all_gates[0];
   DimTable& dims = context.dims();
   const Dim directions(params.directions);
   const size_t batch_axis = params.batch_first ? 0 : 1;
   Dim steps, batch, input, hidden;
+  if (params.is_packed()) input = Dim(params.input_size);
   if (params.hidden_size >= 0) hidden = Dim(params.hidden_size);
   if (const Dims* x = shape_of_rank(context, 0, 3, "X")) {
     steps = (*x)[1 - batch_axis];
     batch = (*x)[batch_axis];
-    input = (*x)[2];
+    unify(context, "X", input, (*x)[2]);
   }
   const auto check = [&](size_t i, std::string_view name, std::initializer_list<Dim*> expected) {
     if (!context.has_input(i)) return;
@@ -139,11 +159,19 @@ void infer_recurrent(InferContext& context, const RecurrentParams& params, int64
     for (Dim* dim : expected) unify(context, name, *dim, (*shape)[axis++]);
   };
   Dim d = directions;
-  Dim any_rows;
-  check(2, "R", {&d, &any_rows, &hidden});  // for the hidden size; the rows follow from it
-  Dim rows = dims.mul(hidden, Dim(gates));
-  check(2, "R", {&d, &rows, &hidden});
-  check(1, "W", {&d, &rows, &input});
+  if (params.is_packed()) {
+    const int64_t n = params.hidden_size;
+    Dim w(PackedMatrices(all_gates, n, params.input_size, params.nr).elements);
+    Dim r(PackedMatrices(matrix_gates, n, n, params.nr).elements);
+    check(1, "the packed W", {&d, &w});
+    check(2, "the packed R", {&d, &r});
+  } else {
+    Dim any_rows;
+    check(2, "R", {&d, &any_rows, &hidden});  // for the hidden size; the rows follow from it
+    Dim rows = dims.mul(hidden, Dim(gates));
+    check(2, "R", {&d, &rows, &hidden});
+    check(1, "W", {&d, &rows, &input});
+  }
   Dim biases = dims.mul(hidden, Dim(2 * gates));
   check(3, "B", {&d, &biases});
   check(4, "sequence_lens", {&batch});

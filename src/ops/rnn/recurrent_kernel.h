@@ -1,11 +1,12 @@
-// The kernel of LSTM, GRU and RNN around a cell. Phase 0 multiplies X of all steps by W, each chunk
-// packing and using its own panels of W; phase 1 walks through time, one chunk for each direction
-// and block of batch rows, multiplying the state by R and applying the cell. Constant W and R are
-// packed once, in `prepare` (so also when a compiled model is loaded): each cell wants R cut in its
-// own way, and packed copies in the graph would be several inputs more. Two phases, as
-// ops/widen.h allows. A row whose length is 0 ends in its initial state. Used by the three
-// operators.
+// The kernel of LSTM, GRU and RNN around a cell. Phase 0 multiplies X of all steps by W; phase 1
+// walks through time, one chunk for each direction and block of batch rows, multiplying the state
+// by R and applying the cell. The internal operators (PackedLSTM, ...) take W and R as
+// PackRecurrent lays them out; the standard ones pack them in phase 0 of every run, each chunk its
+// own panels. Two phases, as ops/widen.h allows. A row whose length is 0 ends in its initial state.
+// Used by the six operators.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstring>
 
@@ -14,6 +15,7 @@
 #include "ops/rnn/recurrent_cell.h"
 #include "ops/typed.h"
 #include "ops/widen.h"
+#include "sardonyx/error.h"
 
 namespace sardonyx {
 
@@ -31,31 +33,17 @@ template <typename T, template <typename> typename Cell>
 class RecurrentKernel final : public Kernel {
  public:
   static constexpr int64_t kGates = Cell<T>::kGates;
-  static constexpr size_t kMatrices = Cell<T>::kMatrixGates.size();
-  using Matrices = RecurrentMatrices<kMatrices>;
 
   RecurrentKernel(const PrepareContext& context, RecurrentParams params, Cell<T> cell)
       : params_(std::move(params)), cell_(std::move(cell)), product_(context.isa) {
-    const Tensor* w = context.constant(1);
-    const Tensor* r = context.constant(2);
-    if (w == nullptr || r == nullptr || w->shape().size() != 3 || r->shape().size() != 3) return;
-    const int64_t hidden = r->shape()[2], input = w->shape()[2];
-    const int64_t w_elements = packed_w_elements(hidden, input), d = params_.directions;
-    const Matrices matrices(Cell<T>::kMatrixGates, hidden, product_.nr());
-    const DataType type = std::is_same_v<T, double> ? DataType::kDouble : DataType::kFloat;
-    w_ = Tensor::allocate(type, Shape{d * w_elements});
-    r_ = Tensor::allocate(type, Shape{d * matrices.elements});
-    const Tensor wide_w = widened(*w, type), wide_r = widened(*r, type);
-    for (int64_t i = 0; i < d; ++i) {
-      product_.pack(wide_w.template data<T>() + i * kGates * hidden * input, kGates * hidden, input,
-                    w_.data<T>() + i * w_elements, 0, panels(kGates * hidden));
-      pack_recurrent(product_, matrices, wide_r.template data<T>() + i * kGates * hidden * hidden,
-                     hidden, r_.data<T>() + i * matrices.elements, 0, matrices.total_panels);
+    if (params_.is_packed() && params_.nr != product_.nr()) {
+      throw Error(
+          ErrorCode::kNotImplemented,
+          fmt::format("{}: the weights are packed for tiles of {} columns; the {} row has "
+                      "{}",
+                      describe(context.node), params_.nr, to_string(context.isa), product_.nr()));
     }
   }
-
-  // Inputs that `run` does not read.
-  uint32_t unread() const { return w_.is_defined() ? 0b110 : 0; }
 
   Status resolve(const ResolveContext& context, StepPlan& plan) const override {
     auto shape = std::make_shared<RecurrentShape>();
@@ -64,8 +52,8 @@ class RecurrentKernel final : public Kernel {
     s.steps = x[params_.batch_first ? 1 : 0];
     s.batch = x[params_.batch_first ? 0 : 1];
     s.input = x[2];
-    s.hidden = context.input_shape(2)[2];
-    s.w_panels = panels(kGates * s.hidden);
+    s.hidden = params_.is_packed() ? params_.hidden_size : context.input_shape(2)[2];
+    s.w_panels = w_matrix(s).total_panels;
     const int64_t d = params_.directions, columns = kGates * s.hidden;
     if (static_cast<double>(s.steps) * static_cast<double>(s.batch) *
             static_cast<double>(d * columns) >
@@ -78,10 +66,9 @@ class RecurrentKernel final : public Kernel {
       total += (elements + 15) / 16 * 16;
       return at;
     };
-    if (!w_.is_defined()) {
-      const Matrices matrices(Cell<T>::kMatrixGates, s.hidden, product_.nr());
-      s.w_packed = place(end, d * packed_w_elements(s.hidden, s.input));
-      s.r_packed = place(end, d * matrices.elements);
+    if (!params_.is_packed()) {
+      s.w_packed = place(end, d * w_matrix(s).elements);
+      s.r_packed = place(end, d * r_matrices(s).elements);
     }
     s.bias = place(end, d * columns);
     s.projected = place(end, d * s.steps * s.batch * columns);
@@ -110,13 +97,13 @@ class RecurrentKernel final : public Kernel {
 
   Status run(const RunContext& context) const override {
     const auto& s = context.state_as<RecurrentShape>();
-    const Matrices matrices(Cell<T>::kMatrixGates, s.hidden, product_.nr());
+    const PackedMatrices matrices = r_matrices(s);
     if (context.phase == 1) return walk(context, s, matrices);
-    if (!w_.is_defined()) {
+    if (!params_.is_packed()) {
       const Range part = context.part(params_.directions * matrices.total_panels);
       for_each_direction(part, matrices.total_panels, [&](int64_t d, int64_t first, int64_t last) {
-        pack_recurrent(product_, matrices, context.in<T>(2) + d * kGates * s.hidden * s.hidden,
-                       s.hidden, scratch(context, s.r_packed) + d * matrices.elements, first, last);
+        pack_matrices(matrices, context.in<T>(2) + d * kGates * s.hidden * s.hidden,
+                      scratch(context, s.r_packed) + d * matrices.elements, first, last);
       });
     }
     const Range part = context.part(params_.directions * s.w_panels);
@@ -127,35 +114,17 @@ class RecurrentKernel final : public Kernel {
   }
 
  private:
-  int64_t panels(int64_t columns) const { return (columns + product_.nr() - 1) / product_.nr(); }
-  int64_t packed_w_elements(int64_t hidden, int64_t input) const {
-    return panels(kGates * hidden) * product_.nr() * input;
+  // Of one direction.
+  PackedMatrices w_matrix(const RecurrentShape& s) const {
+    static constexpr int kAllGates[] = {static_cast<int>(kGates)};
+    return {kAllGates, s.hidden, s.input, product_.nr()};
   }
-
-  static Tensor widened(const Tensor& tensor, DataType type) {
-    if (tensor.type() == type) return tensor;
-    Tensor result = Tensor::allocate(type, tensor.shape());
-    T* to = result.data<T>();
-    visit_floats(tensor.type(), [&](auto tag) {
-      using From = typename decltype(tag)::Type;
-      for (const From& value : tensor.values<From>()) *to++ = static_cast<T>(value);
-    });
-    return result;
+  PackedMatrices r_matrices(const RecurrentShape& s) const {
+    return {Cell<T>::kMatrixGates, s.hidden, s.hidden, product_.nr()};
   }
 
   static T* scratch(const RunContext& context, int64_t offset) {
     return reinterpret_cast<T*>(context.scratch) + offset;
-  }
-
-  // Splits a range over the panels of all directions.
-  template <typename Visit>
-  static void for_each_direction(Range part, int64_t panels, Visit visit) {
-    while (part.begin < part.end) {
-      const int64_t d = part.begin / panels;
-      const int64_t end = std::min(part.end, (d + 1) * panels);
-      visit(d, part.begin - d * panels, end - d * panels);
-      part.begin = end;
-    }
   }
 
   // Batch rows of a block, in whole tiles of the GEMM kernel; block 0 is the longest.
@@ -170,13 +139,13 @@ class RecurrentKernel final : public Kernel {
                int64_t last) const {
     const int64_t columns = kGates * s.hidden;
     const int64_t begin = first * product_.nr(), end = std::min(columns, last * product_.nr());
-    const int64_t w_elements = packed_w_elements(s.hidden, s.input);
-    const T* packed;
-    if (w_.is_defined()) {
-      packed = w_.data<T>() + d * w_elements;
+    const PackedMatrices matrix = w_matrix(s);
+    const T* packed = nullptr;
+    if (params_.is_packed()) {
+      packed = context.in<T>(1) + d * matrix.elements;
     } else {
-      T* to = scratch(context, s.w_packed) + d * w_elements;
-      product_.pack(context.in<T>(1) + d * columns * s.input, columns, s.input, to, first, last);
+      T* to = scratch(context, s.w_packed) + d * matrix.elements;
+      pack_matrices(matrix, context.in<T>(1) + d * columns * s.input, to, first, last);
       packed = to;
     }
     PanelArgs<T> args;
@@ -200,7 +169,8 @@ class RecurrentKernel final : public Kernel {
     product_.run(args);
   }
 
-  Status walk(const RunContext& context, const RecurrentShape& s, const Matrices& matrices) const {
+  Status walk(const RunContext& context, const RecurrentShape& s,
+              const PackedMatrices& matrices) const {
     const int64_t d = context.chunk / s.batch_blocks;
     const Range block = rows_of(s, context.chunk % s.batch_blocks);
     const int64_t rows = block.end - block.begin, hidden = s.hidden, columns = kGates * hidden;
@@ -218,7 +188,7 @@ class RecurrentKernel final : public Kernel {
       longest = *std::max_element(lengths, lengths + rows);
     }
     T* own = reinterpret_cast<T*>(context.chunk_scratch);
-    CellArgs<T, kMatrices> args;
+    CellArgs<T> args;
     args.direction = static_cast<int>(d);
     args.hidden = hidden;
     args.gates = own;
@@ -231,8 +201,8 @@ class RecurrentKernel final : public Kernel {
     args.lengths = lengths;
     args.product = &product_;
     args.matrices = &matrices;
-    args.packed =
-        (w_.is_defined() ? r_.data<T>() : scratch(context, s.r_packed)) + d * matrices.elements;
+    args.packed = (params_.is_packed() ? context.in<T>(2) : scratch(context, s.r_packed)) +
+                  d * matrices.elements;
     load_state(context, s, d, block, 5, args.h);
     load_state(context, s, d, block, 6, args.c);
 
@@ -314,7 +284,6 @@ class RecurrentKernel final : public Kernel {
   RecurrentParams params_;
   Cell<T> cell_;
   PanelProduct<T> product_;
-  Tensor w_, r_;  // packed, when W and R are constant
 };
 
 // make(TypeTag<T>{}) gives the Cell<T>.
@@ -324,9 +293,8 @@ std::unique_ptr<Kernel> prepare_recurrent(const PrepareContext& context,
   const DataType compute = compute_type(context);
   const auto build = [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    auto kernel = std::make_unique<RecurrentKernel<T, Cell>>(context, params, make(tag));
-    const uint32_t unread = kernel->unread();
-    return widen(context, std::move(kernel), compute, unread);
+    return widen(context, std::make_unique<RecurrentKernel<T, Cell>>(context, params, make(tag)),
+                 compute);
   };
   return compute == DataType::kDouble ? build(TypeTag<double>{}) : build(TypeTag<float>{});
 }
