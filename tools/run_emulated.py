@@ -5,7 +5,7 @@ Usage: run_emulated.py [--jobs N] BUILD_FOLDER EMULATOR [ARGUMENT...]
        run_emulated.py build/release qemu-x86_64 -cpu Nehalem
        run_emulated.py build/aarch64 qemu-aarch64 -L /usr/aarch64-linux-gnu
 
-Tests that start processes of their own are left out: qemu-user 7.2 aborts in the child of a fork() when threads exist.
+Some tests are left out for what the emulator does (LEFT_OUT says why).
 """
 
 import argparse
@@ -16,7 +16,11 @@ import subprocess
 import sys
 import time
 
-LEFT_OUT = "*Fork*:*Process*"
+# Why qemu-user 7.2 cannot run them, by pattern.
+LEFT_OUT = {
+    "*Fork*:*Process*": "it aborts in the child of a fork() when threads exist",
+    "Memory.SessionsComeAndGo": "it keeps 25 KB (x86-64) or 280 KB (aarch64) of every thread that has ended, for ever",
+}
 
 
 def cpp_tests(build):
@@ -35,7 +39,7 @@ def run(emulator, test):
     start = time.monotonic()
     result = subprocess.run([*emulator, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True, errors="replace",
-                            env={**os.environ, "GTEST_FILTER": "-" + LEFT_OUT, "GTEST_BRIEF": "1"})
+                            env={**os.environ, "GTEST_FILTER": "-" + ":".join(LEFT_OUT), "GTEST_BRIEF": "1"})
     print(f"{'passed' if result.returncode == 0 else 'FAILED'}  {name}  {time.monotonic() - start:.1f} s", flush=True)
     if result.returncode != 0:
         print(result.stdout[-4000:], flush=True)
