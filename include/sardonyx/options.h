@@ -51,8 +51,8 @@ struct Options {
   std::vector<std::string> disabled_passes;
   // Stops after this many graph edits; negative: no limit. For finding a guilty rewrite.
   int64_t max_edits = -1;
-  // Upper bound for the memory of one Run (arena and outputs), bytes; 0: none. A Run that needs
-  // more fails with kFail and says how much.
+  // Upper bound for what one Run holds at once (arena, outputs, results whose sizes come out of
+  // data), bytes; 0: none. A Run that wants more fails with kFail and says how much.
   size_t memory_limit_bytes = 0;
   // Supplies the memory of weights, arenas and outputs; null: the C library. Kept alive by the
   // Session and by the Values that hold its outputs.

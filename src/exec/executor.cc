@@ -7,6 +7,7 @@
 #include "base/float_mode.h"
 #include "exec/given_outputs.h"
 #include "sardonyx/error.h"
+#include "tensor/memory.h"
 
 namespace sardonyx {
 namespace {
@@ -87,17 +88,33 @@ std::shared_ptr<const Signature> Executor::add_signature(std::span<const Tensor>
   return fresh;
 }
 
-void Executor::check_memory(const Signature& signature) const {
+void Executor::check_memory(const Signature& signature, const MemoryBudget& budget) const {
   int64_t output_bytes = 0;
   for (int32_t buffer : bound_->program.outputs) {
     if (!is_known_ahead(signature, buffer)) continue;
     output_bytes += signature.views[buffer].size_bytes();
   }
-  if (signature.arena.size_bytes + output_bytes <= options_.memory_limit_bytes) return;
+  if (budget.allows(signature.arena.size_bytes + output_bytes)) return;
+  const std::string held =
+      budget.used() == 0 ? "" : fmt::format(" beside the {} that it holds", budget.used());
   throw Error(ErrorCode::kFail,
-              fmt::format("the run needs an arena of {} bytes and {} bytes for its outputs, the "
+              fmt::format("the run needs an arena of {} bytes and {} bytes for its outputs{}, the "
                           "memory limit is {}; raise memory_limit_bytes or use smaller inputs",
-                          signature.arena.size_bytes, output_bytes, options_.memory_limit_bytes));
+                          signature.arena.size_bytes, output_bytes, held, budget.limit()));
+}
+
+Tensor Executor::allocate_output(int32_t buffer, const TensorView& view,
+                                 const std::shared_ptr<MemoryBudget>& budget) {
+  Tensor tensor;
+  try {
+    tensor = outputs_.allocate(view.type, view.shape);
+  } catch (const Error& error) {
+    throw error.with_context(fmt::format("output '{}'", bound_->program.buffers[buffer].name));
+  }
+  if (budget == nullptr) return tensor;
+  std::shared_ptr<void> memory = std::const_pointer_cast<void>(tensor.owner());
+  return Tensor::view(view.type, view.shape, tensor.raw(),
+                      MemoryCharge(budget, view.size_bytes()).with(std::move(memory)));
 }
 
 std::unique_ptr<RunState> Executor::take_state(const Signature* wanted) {
@@ -139,7 +156,16 @@ void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                    const std::atomic<bool>* cancel, const StepObserver* observer,
                    ThreadPool::Team* team) {
   const std::shared_ptr<const Signature> signature = signature_for(inputs);
-  if (options_.memory_limit_bytes > 0) check_memory(*signature);
+  // A Run inside another one shares its budget. What lasts longer than a Run (an arena, what the
+  // pool keeps) counts as far as this one uses it.
+  std::shared_ptr<MemoryBudget> budget = MemoryBudget::current();
+  if (budget == nullptr && options_.memory_limit_bytes > 0) {
+    budget = std::make_shared<MemoryBudget>(options_.memory_limit_bytes);
+  }
+  if (budget != nullptr) check_memory(*signature, *budget);
+  const std::shared_ptr<MemoryBudget> none;
+  const BudgetScope uncounted(none);
+  const MemoryCharge arena(budget, signature->arena.size_bytes);
   GivenOutputs given(*bound_, *signature, inputs, outputs);
   std::unique_ptr<RunState> state = take_state(signature.get());
   if (!state) state = std::make_unique<RunState>(*bound_, nested_);
@@ -148,12 +174,13 @@ void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
 
   for (size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o].is_defined()) continue;
-    const TensorView& view = signature->views[bound_->program.outputs[o]];
-    if (is_known_ahead(*signature, bound_->program.outputs[o])) {
-      outputs[o] = outputs_.allocate(view.type, view.shape);
+    const int32_t buffer = bound_->program.outputs[o];
+    if (is_known_ahead(*signature, buffer)) {
+      outputs[o] = allocate_output(buffer, signature->views[buffer], budget);
     }
   }
   const FloatModeScope float_mode;
+  const BudgetScope counted(budget);
   Status status;
   if (team != nullptr) {
     status = state->run(inputs, outputs, *team, cancel, observer);

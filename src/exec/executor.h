@@ -18,8 +18,10 @@
 
 namespace sardonyx {
 
+class MemoryBudget;
+
 struct ExecutorOptions {
-  int64_t memory_limit_bytes = 0;  // of one Run's arena and outputs; 0: none
+  int64_t memory_limit_bytes = 0;  // of what one Run holds at once; 0: none
   size_t max_signatures = 32;
   size_t max_idle_states = 4;
 };
@@ -55,7 +57,10 @@ class Executor {
   std::shared_ptr<const Signature> find_signature(const SignatureKey& key);
   void add_nested(Bodies& bodies);
   std::shared_ptr<const Signature> add_signature(std::span<const Tensor> inputs, bool conditions);
-  void check_memory(const Signature& signature) const;
+  // Throws Error(kFail) when the memory that is planned is more than the budget allows.
+  void check_memory(const Signature& signature, const MemoryBudget& budget) const;
+  Tensor allocate_output(int32_t buffer, const TensorView& view,
+                         const std::shared_ptr<MemoryBudget>& budget);
   std::unique_ptr<RunState> take_state(const Signature* wanted);
   void give_state(std::unique_ptr<RunState> state);
 

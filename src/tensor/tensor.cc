@@ -15,8 +15,9 @@ namespace sardonyx {
 namespace {
 template <typename T>
 std::pair<void*, std::shared_ptr<const void>> allocate_objects(int64_t count) {
+  MemoryCharge charge = MemoryCharge::on_current(count * static_cast<int64_t>(sizeof(T)));
   auto objects = std::make_shared<T[]>(static_cast<size_t>(count));
-  return {objects.get(), std::shared_ptr<const void>(objects, objects.get())};
+  return {objects.get(), std::move(charge).with(std::shared_ptr<void>(objects, objects.get()))};
 }
 }  // namespace
 
