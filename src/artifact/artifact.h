@@ -60,9 +60,27 @@ struct WriteOptions {
 // Receives the bytes from first to last; may throw.
 using Sink = std::function<void(std::span<const std::byte>)>;
 
-// Writes the artifact and returns its size in bytes. Throws Error: kInvalidGraph for a Program that
-// is not well formed or holds what the format has no place for (names of more than 255 bytes, more
-// than 255 dimensions), kModelLoadCanceled, and what the sink throws.
+// An artifact that is about to be written, for those who must know its size before.
+class ArtifactWriter {
+ public:
+  // All arguments must outlive it. Reads the weights once, for their hash. Throws Error:
+  // kInvalidGraph for a Program that is not well formed or holds what the format has no place for
+  // (names of more than 255 bytes, more than 255 dimensions), kModelLoadCanceled.
+  ArtifactWriter(const CompiledPart& part, const Manifest& manifest, const WriteOptions& options);
+  ~ArtifactWriter();
+  ArtifactWriter(const ArtifactWriter&) = delete;
+  ArtifactWriter& operator=(const ArtifactWriter&) = delete;
+
+  uint64_t size_bytes() const;
+  // Once. Throws what the sink throws, and kModelLoadCanceled.
+  void write(const Sink& sink);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Writes the artifact and returns its size in bytes. Throws as ArtifactWriter does.
 uint64_t write_artifact(const CompiledPart& part, const Manifest& manifest, const Sink& sink,
                         const WriteOptions& options = {});
 

@@ -17,9 +17,29 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{4} << 20;  // between two looks at progress and cancel
 
-class Writer {
+void check(const CompiledPart& part) {
+  verify(part.program);
+  if (part.inputs.size() != part.program.inputs.size() ||
+      part.outputs.size() != part.program.outputs.size() ||
+      part.defaults.size() != part.inputs.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} inputs, {} defaults and {} outputs are described, the program has "
+                            "{} inputs and {} outputs",
+                            part.inputs.size(), part.defaults.size(), part.outputs.size(),
+                            part.program.inputs.size(), part.program.outputs.size()));
+  }
+  for (const std::vector<Shape>& shapes : part.shapes) {
+    if (shapes.size() == part.inputs.size()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("a set of {} shapes for {} inputs", shapes.size(), part.inputs.size()));
+  }
+}
+
+}  // namespace
+
+class ArtifactWriter::Impl {
  public:
-  Writer(const CompiledPart& part, const Manifest& manifest, const WriteOptions& options)
+  Impl(const CompiledPart& part, const Manifest& manifest, const WriteOptions& options)
       : options_(options), encoder_(part.program) {
     const ByteWriter io = write_io(part, encoder_.constants());
     head_.facets = part.facets;
@@ -32,11 +52,14 @@ class Writer {
     if (!part.shapes.empty()) add_section(SectionKind::kShapes, write_shapes(part.shapes));
     add_weights();
     add_manifest(manifest);
+    head_bytes_ = write_head(head_);
   }
 
-  uint64_t write(const Sink& sink) {
+  uint64_t size_bytes() const { return head_.total_bytes; }
+
+  void write(const Sink& sink) {
     sink_ = &sink;
-    emit(write_head(head_));
+    emit(head_bytes_);
     for (size_t i = 0; i < head_.sections.size(); ++i) {
       pad_to(head_.sections[i].offset);
       if (head_.sections[i].kind == SectionKind::kWeights) {
@@ -45,7 +68,6 @@ class Writer {
         emit(contents_[i]);
       }
     }
-    return written_;
   }
 
  private:
@@ -122,31 +144,29 @@ class Writer {
   const WriteOptions& options_;
   ProgramEncoder encoder_;
   Head head_;
+  std::vector<std::byte> head_bytes_;
   std::vector<std::vector<std::byte>> contents_;  // by section; empty for the weights
   const Sink* sink_ = nullptr;
   uint64_t written_ = 0;
 };
 
-}  // namespace
+ArtifactWriter::ArtifactWriter(const CompiledPart& part, const Manifest& manifest,
+                               const WriteOptions& options) {
+  check(part);
+  impl_ = std::make_unique<Impl>(part, manifest, options);
+}
+
+ArtifactWriter::~ArtifactWriter() = default;
+
+uint64_t ArtifactWriter::size_bytes() const { return impl_->size_bytes(); }
+
+void ArtifactWriter::write(const Sink& sink) { impl_->write(sink); }
 
 uint64_t write_artifact(const CompiledPart& part, const Manifest& manifest, const Sink& sink,
                         const WriteOptions& options) {
-  verify(part.program);
-  if (part.inputs.size() != part.program.inputs.size() ||
-      part.outputs.size() != part.program.outputs.size() ||
-      part.defaults.size() != part.inputs.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} inputs, {} defaults and {} outputs are described, the program has "
-                            "{} inputs and {} outputs",
-                            part.inputs.size(), part.defaults.size(), part.outputs.size(),
-                            part.program.inputs.size(), part.program.outputs.size()));
-  }
-  for (const std::vector<Shape>& shapes : part.shapes) {
-    if (shapes.size() == part.inputs.size()) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a set of {} shapes for {} inputs", shapes.size(), part.inputs.size()));
-  }
-  return Writer(part, manifest, options).write(sink);
+  ArtifactWriter writer(part, manifest, options);
+  writer.write(sink);
+  return writer.size_bytes();
 }
 
 uint64_t write_artifact(const CompiledPart& part, const Manifest& manifest, const std::string& path,

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,18 +12,58 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "sardonyx/error.h"
 
 namespace sardonyx {
 namespace {
 
-constexpr int kAttempts = 1000;  // a crashed process with our number may have left files
+constexpr int kAttempts = 1000;  // names that other processes of our number hold
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// "<digits>.<digits>.tmp"
+bool is_ending_of_temporary(std::string_view text) {
+  for (const char end : {'.', '.'}) {
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits == 0 || digits == text.size() || text[digits] != end) return false;
+    text.remove_prefix(digits + 1);
+  }
+  return text == "tmp";
+}
+
+bool is_same_file(int fd, const char* path) {
+  struct stat open = {}, named = {};
+  return ::fstat(fd, &open) == 0 && ::lstat(path, &named) == 0 && S_ISREG(open.st_mode) &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+// Temporary files of `path` that nobody is writing: processes that were killed left them. Who
+// writes one holds a lock on it, which goes with the process. Where there are no such locks, or the
+// file is somebody else's, it stays.
+void remove_abandoned(const std::string& path) {
+  const std::string start = path.substr(path.rfind('/') + 1) + '.';
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder_of(path), error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(start)) continue;
+    if (!is_ending_of_temporary(std::string_view(name).substr(start.size()))) continue;
+    const std::string found = entry->path().string();
+    const int fd = ::open(found.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(fd, found.c_str())) {
+      ::unlink(found.c_str());
+    }
+    ::close(fd);
+  }
 }
 
 }  // namespace
@@ -36,16 +77,27 @@ StagedFile::StagedFile(std::string path) : path_(std::move(path)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' is a folder, expected the path of a file", path_));
   }
+  remove_abandoned(path_);
   static std::atomic<unsigned> next{0};
-  for (int i = 0; fd_ < 0 && i < kAttempts; ++i) {
+  int failure = EEXIST;
+  for (int i = 0; fd_ < 0 && failure == EEXIST && i < kAttempts; ++i) {
     temporary_ = fmt::format("{}.{}.{}.tmp", path_, ::getpid(), next++);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd_ < 0 && errno != EEXIST) break;
+    if (fd_ < 0) {
+      failure = errno;
+      continue;
+    }
+    // Somebody who came before the lock takes the file for an abandoned one.
+    const bool is_taken = ::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool is_removed = ::fstat(fd_, &info) == 0 && info.st_nlink == 0;
+    if (is_taken || is_removed) ::close(std::exchange(fd_, -1));
   }
-  if (fd_ < 0) {
-    temporary_.clear();
-    fail("create", errno);
-  }
+  if (fd_ >= 0) return;
+  temporary_.clear();
+  throw Error(ErrorCode::kFail,
+              fmt::format("cannot create '{}' (nor a temporary file beside it): {}; the folder "
+                          "must be there and writable",
+                          path_, std::strerror(failure)));
 }
 
 StagedFile::~StagedFile() {
@@ -94,11 +146,9 @@ void StagedFile::sync() {
 
 void StagedFile::publish() {
   sync();
-  const int fd = fd_;
-  fd_ = -1;
-  if (::close(fd) != 0) fail("write", errno);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("replace", errno);
   temporary_.clear();
+  ::close(std::exchange(fd_, -1));  // not before: the lock goes with it, and all is on the disk
   sync_folder();
 }
 

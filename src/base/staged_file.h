@@ -1,6 +1,7 @@
 // StagedFile: a file that appears whole or not at all. Bytes go to a temporary file in the same
 // folder; publish() puts it in place of `path` in one step. A file that is not published leaves
-// nothing behind. Called by whoever writes files that others may be reading.
+// nothing behind; what a killed process left goes when the same file is written again. Called by
+// whoever writes files that others may be reading.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@ namespace sardonyx {
 
 class StagedFile {
  public:
+  // Also removes temporary files of `path` whose writers have died.
   // Throws Error(kInvalidArgument) when `path` is empty or a folder and Error(kFail) when nothing
   // can be written beside it. Messages name the path, here and below.
   explicit StagedFile(std::string path);

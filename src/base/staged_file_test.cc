@@ -1,9 +1,12 @@
 #include "base/staged_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
+#include <functional>
 
 #include "base/mapped_file.h"
 #include "sardonyx/error.h"
@@ -107,6 +110,64 @@ TEST_F(StagedFileTest, AFailureOfTheSecondUndoesTheFirst) {
   StagedFile third(folder_ + "/third");
   fs::create_directory(folder_ + "/third");
   EXPECT_THROW(third.publish_for_now(), Error);
+}
+
+// Runs `write` in a process that is killed at its end; returns its number.
+pid_t killed_process(const std::function<void()>& write) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    write();
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  return child;
+}
+
+TEST_F(StagedFileTest, RemovesWhatAKilledWriterLeft) {
+  const auto die_while_writing = [&] {
+    killed_process([&] {
+      auto* file = new StagedFile(path_);
+      file->write(bytes("half"));
+    });
+  };
+  die_while_writing();
+  die_while_writing();  // removes the one before and leaves its own
+  EXPECT_EQ(files(), 1u);
+  StagedFile(folder_ + "/fil").write(bytes("x"));  // another file: not its business
+  EXPECT_EQ(files(), 1u);
+  StagedFile file(path_);
+  EXPECT_EQ(files(), 1u);
+  EXPECT_TRUE(fs::exists(file.temporary_path()));
+  file.write(bytes("whole"));
+  file.publish();
+  EXPECT_EQ(content(), "whole");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(StagedFileTest, LeavesAloneWhatIsNotAbandoned) {
+  const char* const names[] = {"file.1.2.tmpx",        "file.1.tmp",     "file..2.tmp",
+                               "file.a.2.tmp",         "file.1.2.3.tmp", "fil.1.2.tmp",
+                               "file.1.2.tmp.replaced"};
+  for (const char* name : names) write_file(folder_ + "/" + name, bytes("other"));
+  fs::create_directory(folder_ + "/file.3.4.tmp");
+  write_file(folder_ + "/other", bytes("other"));
+  fs::create_symlink("other", folder_ + "/file.5.6.tmp");
+  const size_t before = files();
+  StagedFile first(path_), second(path_);  // each finds the other alive
+  first.write(bytes("first"));
+  second.write(bytes("second"));
+  EXPECT_EQ(files(), before + 2);
+  // So does another process.
+  killed_process([&] { new StagedFile(path_); });
+  EXPECT_EQ(files(), before + 3);
+  first.publish();
+  EXPECT_EQ(content(), "first");
+  second.publish();
+  EXPECT_EQ(content(), "second");
+  StagedFile third(path_);
+  EXPECT_EQ(files(), before + 2);  // the file and what is being written
 }
 
 TEST_F(StagedFileTest, RefusesWhatIsNoFile) {

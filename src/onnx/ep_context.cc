@@ -11,7 +11,7 @@
 namespace sardonyx {
 namespace {
 
-constexpr uint64_t kBlobAlignment = 64;
+constexpr uint64_t kContextAlignment = 64;
 constexpr int64_t kMaxModelBytes = (int64_t{1} << 31) - 1;
 
 // AttributeProto.AttributeType
@@ -131,6 +131,17 @@ std::string name_of_value(WireCursor value_info) {
   return name;
 }
 
+// A message around one field of it.
+struct Split {
+  std::span<const std::byte> before, field, after;
+};
+
+Split split_at(const WireCursor& cursor) {
+  const std::span<const std::byte> all = cursor.all(), field = cursor.raw_field();
+  const auto start = static_cast<size_t>(field.data() - all.data());
+  return {all.first(start), cursor.bytes(), all.subspan(start + field.size())};
+}
+
 }  // namespace
 
 std::optional<EpContextModel> find_ep_context(std::span<const std::byte> model) {
@@ -180,58 +191,51 @@ std::vector<std::pair<std::string, std::string>> read_model_metadata(
   return metadata;
 }
 
-void write_with_embedded_context(const Model& model, std::span<const std::byte> blob,
+void write_with_embedded_context(const Model& model, uint64_t context_bytes,
+                                 const std::function<void()>& write_context,
                                  const std::function<void(std::span<const std::byte>)>& sink) {
   const std::vector<std::byte> plain = write_model(model);
-  // `padding` spaces in the attribute's documentation move the blob to its place. The sizes of the
-  // lengths around it depend on the padding, so it is found by trying.
-  const auto build = [&](uint64_t padding, uint64_t& blob_offset) {
-    WireMessage out;
-    WireCursor top(plain, "ModelProto");
-    while (top.next()) {
-      if (top.field() != 7) {
-        out.put(top.raw_field());
-        continue;
-      }
-      WireMessage graph_out;
-      uint64_t behind_blob = 0;  // bytes of the graph after the blob
-      WireCursor graph = top.message("GraphProto");
-      while (graph.next()) {
-        const bool is_node = graph.field() == 1;
-        if (!is_node || !is_ep_context(graph.message("NodeProto"))) {
-          graph_out.put(graph.raw_field());
-          behind_blob += graph.raw_field().size();
-          continue;
-        }
-        WireMessage attribute;
-        attribute.text(1, "ep_cache_context");
-        attribute.varint(20, kString);
-        attribute.text(13, std::string(padding, ' '));
-        attribute.borrow(4, blob);
-        WireMessage node;
-        node.put(graph.bytes());
-        node.message(5, attribute);
-        graph_out.message(1, node);
-        behind_blob = 0;
-      }
-      out.message(7, graph_out);
-      blob_offset = out.size() - behind_blob - blob.size();
-    }
-    return out;
-  };
+  WireCursor top(plain, "ModelProto");
+  while (top.next() && top.field() != 7) {
+  }
+  const Split graph = split_at(top);
+  WireCursor in_graph = top.message("GraphProto");
+  while (in_graph.next() && in_graph.field() != 1) {
+  }
+  const Split node = split_at(in_graph);
+  // Spaces in the attribute's documentation move the context to its place. The sizes of the lengths
+  // before it depend on their number, so it is found by trying.
   for (uint64_t padding = 0;; ++padding) {
-    uint64_t offset = 0;
-    const WireMessage message = build(padding, offset);
-    if (message.size() > static_cast<uint64_t>(kMaxModelBytes)) {
+    WireWriter in_attribute, in_node, in_whole_graph, before;
+    in_attribute.text(1, "ep_cache_context");
+    in_attribute.varint(20, kString);
+    in_attribute.text(13, std::string(padding, ' '));
+    in_attribute.begin_bytes(4, context_bytes);
+    in_node.put(node.field);
+    in_node.begin_bytes(5, in_attribute.result().size() + context_bytes);
+    in_node.put(in_attribute.result());
+    in_whole_graph.put(node.before);
+    in_whole_graph.begin_bytes(1, in_node.result().size() + context_bytes);
+    in_whole_graph.put(in_node.result());
+    before.put(graph.before);
+    before.begin_bytes(7, in_whole_graph.result().size() + context_bytes + node.after.size());
+    before.put(in_whole_graph.result());
+    const uint64_t total =
+        before.result().size() + context_bytes + node.after.size() + graph.after.size();
+    if (total > static_cast<uint64_t>(kMaxModelBytes)) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("the compiled model takes {} bytes, more than the {} that one ONNX "
-                              "file may have; write the compiled part into a file of its own",
-                              message.size(), kMaxModelBytes));
+                              "file may have; do not embed the compiled part (leave --embed out) "
+                              "but let it have a file of its own",
+                              total, kMaxModelBytes));
     }
-    if (offset % kBlobAlignment == 0 || padding > 2 * kBlobAlignment) {
-      message.for_each_piece(sink);
-      return;
-    }
+    if (before.result().size() % kContextAlignment != 0 && padding <= 2 * kContextAlignment)
+      continue;
+    sink(before.result());
+    write_context();
+    sink(node.after);
+    sink(graph.after);
+    return;
   }
 }
 

@@ -49,11 +49,13 @@ std::optional<EpContextModel> find_ep_context(std::span<const std::byte> model);
 std::vector<std::pair<std::string, std::string>> read_model_metadata(
     std::span<const std::byte> model);
 
-// Writes `model`, whose main graph has one EPContext node without the attribute ep_cache_context,
-// and `blob` as that attribute, so that it starts at a multiple of 64 bytes: whoever maps the file
-// can use it in place. Throws Error(kInvalidArgument) when the file would be larger than the 2 GiB
-// that readers accept.
-void write_with_embedded_context(const Model& model, std::span<const std::byte> blob,
+// Writes `model`, whose main graph has one node, an EPContext without the attribute
+// ep_cache_context, to `sink`, and in the middle of it calls `write_context`, which writes that
+// attribute's `context_bytes` bytes to the same place. They start at a multiple of 64 bytes:
+// whoever maps the file can use them there. Throws Error(kInvalidArgument) before anything is
+// written when the file would be larger than the 2 GiB that readers accept.
+void write_with_embedded_context(const Model& model, uint64_t context_bytes,
+                                 const std::function<void()>& write_context,
                                  const std::function<void(std::span<const std::byte>)>& sink);
 
 }  // namespace sardonyx

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "artifact/artifact.h"
 #include "base/cpu.h"
@@ -15,6 +17,7 @@
 #include "session/compile_model.h"
 #include "session/compiled_model.h"
 #include "session/log.h"
+#include "session/model_info.h"
 #include "session/source_hash.h"
 
 namespace sardonyx {
@@ -93,15 +96,15 @@ Outputs plan_outputs(const ModelSource& source, const fs::path& output,
     outputs.model = source.path;
     outputs.model.replace_filename(source.path.stem().string() + std::string(kSuffix));
   }
-  if (!outputs.model.has_filename() || !outputs.model.has_extension()) {
-    refuse(fmt::format("the output '{}' has no extension; expected a file name like model_ctx.onnx",
-                       outputs.model.string()));
-  }
   std::error_code error;
   if (!source.in_memory && fs::equivalent(outputs.model, source.path, error)) {
     refuse(fmt::format("the output '{}' is the model itself", outputs.model.string()));
   }
   check_free(outputs.model, options.overwrite);
+  if (!outputs.model.has_filename() || !outputs.model.has_extension()) {
+    refuse(fmt::format("the output '{}' has no extension; expected a file name like model_ctx.onnx",
+                       outputs.model.string()));
+  }
   if (options.embed) return outputs;
   std::string stem = outputs.model.filename().string();
   stem = stem.ends_with(kSuffix) ? stem.substr(0, stem.size() - kSuffix.size())
@@ -193,16 +196,25 @@ struct Compiled {
   CompileReport report;
 };
 
+std::vector<ValueInfo> inputs_of(const Model& model) {
+  std::vector<ValueInfo> inputs;
+  for (ValueId id : model.graph->inputs()) inputs.push_back(value_info_of(*model.graph, id));
+  return inputs;
+}
+
 std::vector<std::vector<Shape>> ordered_shapes(const CompileOptions& options,
                                                const std::vector<ValueInfo>& inputs) {
   std::vector<std::vector<Shape>> sets;
   for (const auto& by_name : options.shapes) {
+    for (const auto& [name, shape] : by_name) {
+      const auto is_it = [&name = name](const ValueInfo& input) { return input.name == name; };
+      if (std::any_of(inputs.begin(), inputs.end(), is_it)) continue;
+      refuse(fmt::format("the model has no input '{}' to prepare a shape for", name));
+    }
     std::vector<Shape> shapes;
-    size_t used = 0;
     for (const ValueInfo& input : inputs) {
       const auto found = by_name.find(input.name);
       const bool is_given = found != by_name.end();
-      used += is_given ? 1 : 0;
       const std::vector<int64_t>& dims = is_given ? found->second : input.shape;
       if (input.kind != ValueKind::kTensor) {
         refuse(fmt::format("shapes can be prepared for tensors only; input '{}' is {}", input.name,
@@ -218,13 +230,6 @@ std::vector<std::vector<Shape>> ordered_shapes(const CompileOptions& options,
                            is_given ? to_string(Shape(std::span(dims))) : "not given", input.type));
       }
       shapes.emplace_back(std::span(dims));
-    }
-    if (used != by_name.size()) {
-      for (const auto& [name, shape] : by_name) {
-        bool known = false;
-        for (const ValueInfo& input : inputs) known |= input.name == name;
-        if (!known) refuse(fmt::format("the model has no input '{}' to prepare a shape for", name));
-      }
     }
     sets.push_back(std::move(shapes));
   }
@@ -252,9 +257,10 @@ Compiled compile_part(const ModelSource& source, const CompileOptions& options) 
   check_not_compiled(source);
   CompiledModel model = compile_model(source, options.options, isa,
                                       [&](std::string_view stage, const Model& imported) {
-                                        if (stage == "imported") {
-                                          result.wrapper.take_interface(imported);
-                                        }
+                                        if (stage != "imported") return;
+                                        // What does not fit is refused before the work begins.
+                                        ordered_shapes(options, inputs_of(imported));
+                                        result.wrapper.take_interface(imported);
                                       });
   const Log log(options.options);
   for (const std::string& warning : model.warnings) log.write(LogLevel::kWarning, warning);
@@ -300,44 +306,54 @@ artifact::WriteOptions write_options(const Options& options) {
 
 // Writes the whole model, with the part inside, to `sink`.
 void write_embedded(Compiled& compiled, const Options& options, const Sink& sink) {
-  std::vector<std::byte> blob;
-  artifact::write_artifact(
-      compiled.part, compiled.manifest,
-      [&](std::span<const std::byte> bytes) {
-        blob.insert(blob.end(), bytes.begin(), bytes.end());
-      },
-      write_options(options));
-  compiled.report.compiled_bytes = blob.size();
+  const artifact::WriteOptions write = write_options(options);
+  artifact::ArtifactWriter part(compiled.part, compiled.manifest, write);
+  compiled.report.compiled_bytes = part.size_bytes();
   const std::string info = artifact::compatibility_info(compiled.part.facets);
   const Model model = compiled.wrapper.finish(info, "", compiled.source_file);
-  write_with_embedded_context(model, blob, [&](std::span<const std::byte> bytes) {
+  const Sink count_and_sink = [&](std::span<const std::byte> bytes) {
     compiled.report.model_bytes += bytes.size();
     sink(bytes);
-  });
+  };
+  write_with_embedded_context(
+      model, part.size_bytes(), [&] { part.write(count_and_sink); }, count_and_sink);
 }
 
-void write_files(Compiled& compiled, const Outputs& outputs, const Options& options) {
-  StagedFile model_file(outputs.model.string());
-  if (outputs.compiled.empty()) {
-    write_embedded(compiled, options,
-                   [&](std::span<const std::byte> bytes) { model_file.write(bytes); });
-    model_file.publish();
-    return;
+// The files to write, begun before anything is compiled: where they cannot be had is known at once.
+class OutputFiles {
+ public:
+  explicit OutputFiles(const Outputs& outputs) : model_(outputs.model.string()) {
+    if (outputs.compiled.empty()) return;
+    location_ = outputs.compiled.filename().string();
+    part_.emplace(outputs.compiled.string());
   }
-  StagedFile part_file(outputs.compiled.string());
-  compiled.report.compiled_bytes = artifact::write_artifact(
-      compiled.part, compiled.manifest,
-      [&](std::span<const std::byte> bytes) { part_file.write(bytes); }, write_options(options));
-  part_file.sync();
-  const std::string info = artifact::compatibility_info(compiled.part.facets);
-  const std::vector<std::byte> bytes = write_model(
-      compiled.wrapper.finish(info, outputs.compiled.filename().string(), compiled.source_file));
-  compiled.report.model_bytes = bytes.size();
-  model_file.write(bytes);
-  model_file.sync();
-  part_file.publish();
-  model_file.publish();
-}
+
+  void write(Compiled& compiled, const Options& options) {
+    if (!part_) {
+      write_embedded(compiled, options,
+                     [&](std::span<const std::byte> bytes) { model_.write(bytes); });
+      model_.publish();
+      return;
+    }
+    compiled.report.compiled_bytes = artifact::write_artifact(
+        compiled.part, compiled.manifest,
+        [&](std::span<const std::byte> bytes) { part_->write(bytes); }, write_options(options));
+    part_->sync();
+    const std::string info = artifact::compatibility_info(compiled.part.facets);
+    const std::vector<std::byte> bytes =
+        write_model(compiled.wrapper.finish(info, location_, compiled.source_file));
+    compiled.report.model_bytes = bytes.size();
+    model_.write(bytes);
+    model_.sync();
+    part_->publish();
+    model_.publish();
+  }
+
+ private:
+  StagedFile model_;
+  std::optional<StagedFile> part_;
+  std::string location_;  // of the part, as the model names it
+};
 
 class Stopwatch {
  public:
@@ -355,8 +371,9 @@ CompileReport compile(const ModelSource& model, const std::filesystem::path& out
                       const CompileOptions& options) {
   const Stopwatch watch;
   const Outputs outputs = plan_outputs(model, output, options);
+  OutputFiles files(outputs);
   Compiled compiled = compile_part(model, options);
-  write_files(compiled, outputs, options.options);
+  files.write(compiled, options.options);
   compiled.report.model = outputs.model;
   compiled.report.compiled = outputs.compiled;
   compiled.report.seconds = watch.seconds();

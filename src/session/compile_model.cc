@@ -33,20 +33,6 @@ void report_progress(const Options& options, std::string_view stage, double done
   if (options.progress) options.progress(stage, done);
 }
 
-void check_pass_names(const std::vector<std::string>& names) {
-  const std::vector<std::string> passes = pass_names(), lowering = cpu::lower_pass_names();
-  const auto holds = [](const std::vector<std::string>& all, const std::string& name) {
-    return std::find(all.begin(), all.end(), name) != all.end();
-  };
-  for (const std::string& name : names) {
-    if (holds(passes, name) || holds(lowering, name)) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("no pass or rule to disable is called '{}'; `sardonyx inspect` lists "
-                            "those that changed a model",
-                            name));
-  }
-}
-
 PipelineOptions pipeline_options(const Options& options, Stage stage, double from, double to) {
   PipelineOptions pipeline;
   pipeline.stage = stage;
@@ -100,6 +86,20 @@ void make_private(Program& program, const Options& options) {
 }
 
 }  // namespace
+
+void check_pass_names(const std::vector<std::string>& names) {
+  const std::vector<std::string> passes = pass_names(), lowering = cpu::lower_pass_names();
+  const auto holds = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  for (const std::string& name : names) {
+    if (holds(passes, name) || holds(lowering, name)) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("no pass or rule to disable is called '{}'; `sardonyx inspect` lists "
+                            "those that changed a model",
+                            name));
+  }
+}
 
 CompiledModel compile_model(const ModelSource& source, const Options& options, Isa target,
                             const StageObserver& observer) {

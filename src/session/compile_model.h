@@ -33,6 +33,9 @@ struct CompiledModel {
 // "lowered".
 using StageObserver = std::function<void(std::string_view stage, const Model& model)>;
 
+// Throws Error(kInvalidArgument) for a name that no pass or rule has.
+void check_pass_names(const std::vector<std::string>& names);
+
 // For processors of level `target`, which may be above this one's. Throws Error as Session's
 // constructor does.
 CompiledModel compile_model(const ModelSource& source, const Options& options, Isa target,

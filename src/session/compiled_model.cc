@@ -176,6 +176,7 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
       }
     }
   }
+  check_pass_names(options.disabled_passes);
   if (!options.free_dimensions.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the model is compiled, its dimensions cannot be fixed any more; give them when it "

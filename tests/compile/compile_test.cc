@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
+
+#include "base/mapped_file.h"
 #include "onnx/ep_context.h"
 #include "onnx/reader.h"
 #include "tests/session/test_models.h"
@@ -108,6 +113,7 @@ void expect_same_interface(const Session& actual, const Session& expected) {
     for (size_t i = 0; i < a.size(); ++i) {
       EXPECT_EQ(a[i].name, b[i].name);
       EXPECT_EQ(a[i].type, b[i].type);
+      EXPECT_EQ(a[i].has_shape, b[i].has_shape);
       EXPECT_EQ(a[i].shape, b[i].shape);
       EXPECT_EQ(a[i].symbols, b[i].symbols);
       EXPECT_EQ(a[i].is_optional, b[i].is_optional);
@@ -134,6 +140,11 @@ std::vector<std::byte> compile_to_memory(std::span<const std::byte> model,
 
 class Compile : public ::testing::Test {
  protected:
+  size_t count_files() const {
+    const fs::directory_iterator all((folder_ / "m.onnx").parent_path());
+    return static_cast<size_t>(std::distance(begin(all), end(all)));
+  }
+
   TemporaryFolder folder_;
 };
 
@@ -153,6 +164,12 @@ TEST_F(Compile, GivesTheSameBitsFromFilesAndMemory) {
       run.threads = threads;
       run.verify_compiled = threads == 2;
       const Session plain(folder_ / "m.onnx", run);
+      const std::unique_ptr<Model> wrapper = read_model((folder_ / "m_ctx.onnx").string());
+      ASSERT_EQ(wrapper->graph->inputs().size(), plain.inputs().size());
+      for (size_t i = 0; i < plain.inputs().size(); ++i) {
+        const GraphValue& input = wrapper->graph->value(wrapper->graph->inputs()[i]);
+        EXPECT_EQ(print_type(input.type, wrapper->graph->dims()), plain.inputs()[i].type);
+      }
       const std::vector<Value> expected = plain.run(each.inputs);
       for (const char* name : {"m_ctx.onnx", "one_ctx.onnx"}) {
         const Session session(folder_ / name, run);
@@ -226,31 +243,43 @@ TEST_F(Compile, RefusesOutputsBeforeCompiling) {
   ASSERT_EQ(mkfifo((folder_ / "pipe.onnx").c_str(), 0600), 0);
   folder_.write("taken.onnx", two_layers());
   folder_.write("half_CPUExecutionProvider.bin", two_layers());
-  const auto size = fs::file_size(folder_ / "taken.onnx");
+  fs::create_directory(folder_ / "folder");
+  fs::create_symlink("m.onnx", folder_ / "link.onnx");
+  constexpr ErrorCode kBad = ErrorCode::kInvalidArgument;
   struct Row {
     fs::path output;
     const char* word;
+    ErrorCode code;
+    bool overwrite;  // does not help
   };
-  const Row rows[] = {{folder_ / "taken.onnx", "exists"},
-                      {folder_ / "half_ctx.onnx", "half_CPUExecutionProvider.bin' exists"},
-                      {folder_ / "folder.onnx", "a folder"},
-                      {"/dev/null/x.onnx", "no folder"},
-                      {folder_ / "pipe.onnx", "a device, pipe or socket"},
-                      {folder_ / "none" / "m_ctx.onnx", "no folder"},
-                      {folder_ / "plain", "no extension"},
-                      {folder_ / "m.onnx", "the model itself"}};
+  const Row rows[] = {
+      {folder_ / "taken.onnx", "exists", kBad, false},
+      {folder_ / "half_ctx.onnx", "half_CPUExecutionProvider.bin' exists", kBad, false},
+      {folder_ / "folder.onnx", "a folder", kBad, true},
+      {folder_ / "folder", "a folder", kBad, true},
+      {"/dev/null/x.onnx", "no folder", kBad, true},
+      {folder_ / "pipe.onnx", "a device, pipe or socket", kBad, true},
+      {folder_ / "none" / "m_ctx.onnx", "no folder", kBad, true},
+      {folder_ / "plain", "no extension", kBad, true},
+      {folder_ / "m.onnx", "the model itself", kBad, true},
+      {folder_ / "link.onnx", "the model itself", kBad, true},
+      {"/proc/self/m_ctx.onnx", "the folder must be there and writable", ErrorCode::kFail, true}};
+  const auto old_bytes = read_file((folder_ / "taken.onnx").string());
   for (const Row& row : rows) {
-    SCOPED_TRACE(row.word);
+    SCOPED_TRACE(row.output);
     bool started = false;
     CompileOptions options;
+    options.overwrite = row.overwrite;
     options.options.progress = [&](std::string_view, double) { started = true; };
-    const std::string message = message_of(
-        ErrorCode::kInvalidArgument, [&] { compile(folder_ / "m.onnx", row.output, options); });
+    const std::string message =
+        message_of(row.code, [&] { compile(folder_ / "m.onnx", row.output, options); });
     expect_mentions(message, {row.word});
     EXPECT_FALSE(started);
   }
-  EXPECT_EQ(fs::file_size(folder_ / "taken.onnx"), size);
-  EXPECT_FALSE(fs::exists(folder_ / "half_ctx.onnx"));
+  for (const char* name : {"m.onnx", "taken.onnx", "half_CPUExecutionProvider.bin"}) {
+    EXPECT_EQ(read_file((folder_ / name).string()), old_bytes) << name;
+  }
+  EXPECT_EQ(count_files(), 7u);
 }
 
 TEST_F(Compile, LeavesOldFilesWhenItFails) {
@@ -262,12 +291,52 @@ TEST_F(Compile, LeavesOldFilesWhenItFails) {
   options.options.cancel.cancel();
   message_of(ErrorCode::kModelLoadCanceled, [&] { compile(folder_ / "m.onnx", {}, options); });
   EXPECT_EQ(fs::last_write_time(folder_ / "m_ctx.onnx"), before);
-  size_t files = 0;
-  for ([[maybe_unused]] const auto& entry :
-       fs::directory_iterator((folder_ / "m.onnx").parent_path())) {
-    ++files;
+  EXPECT_EQ(count_files(), 3u);
+  EXPECT_NO_THROW(Session(folder_ / "m_ctx.onnx"));
+}
+
+// A process that is killed while it writes leaves temporary files, which the next one removes.
+TEST_F(Compile, CleansUpAfterAKilledOne) {
+  folder_.write("m.onnx", two_layers());
+  for (const bool embed : {false, true}) {
+    CompileOptions options;
+    options.embed = embed;
+    options.overwrite = true;
+    const pid_t child = fork();
+    if (child == 0) {
+      options.options.progress = [&](std::string_view stage, double done) {
+        if (stage == "write" && done > 0.95) raise(SIGKILL);
+      };
+      compile(folder_ / "m.onnx", {}, options);
+      _exit(1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    EXPECT_EQ(count_files(), embed ? 4u : 3u);  // the model and what was being written
+    compile(folder_ / "m.onnx", {}, options);
+    EXPECT_EQ(count_files(), 3u);
+    EXPECT_NO_THROW(Session(folder_ / "m_ctx.onnx"));
   }
-  EXPECT_EQ(files, 3u);
+}
+
+// An output that is a link is replaced, not followed: nothing is written anywhere else.
+TEST_F(Compile, ReplacesLinks) {
+  folder_.write("m.onnx", two_layers());
+  fs::create_directory(folder_ / "elsewhere");
+  folder_.write("elsewhere/model", model_bytes("m (float[N] x) => (float[N] y) { y = Exp(x) }"));
+  folder_.write("elsewhere/part", std::vector<std::byte>(10));
+  fs::create_symlink("elsewhere/model", folder_ / "m_ctx.onnx");
+  fs::create_symlink("elsewhere/part", folder_ / "m_CPUExecutionProvider.bin");
+  const auto model = read_file((folder_ / "elsewhere/model").string());
+  message_of(ErrorCode::kInvalidArgument, [&] { compile(folder_ / "m.onnx"); });
+  CompileOptions options;
+  options.overwrite = true;
+  compile(folder_ / "m.onnx", {}, options);
+  EXPECT_FALSE(fs::is_symlink(folder_ / "m_ctx.onnx"));
+  EXPECT_FALSE(fs::is_symlink(folder_ / "m_CPUExecutionProvider.bin"));
+  EXPECT_EQ(read_file((folder_ / "elsewhere/model").string()), model);
+  EXPECT_EQ(fs::file_size(folder_ / "elsewhere/part"), 10u);
   EXPECT_NO_THROW(Session(folder_ / "m_ctx.onnx"));
 }
 
@@ -279,12 +348,17 @@ TEST_F(Compile, RefusesWhatMakesNoSense) {
       message_of(ErrorCode::kInvalidArgument, [&] { compile_to_memory(model, options); }),
       {"x86-64-v9", "native"});
   options.target = "native";
+  double done = 0;
+  options.options.progress = [&](std::string_view, double now) { done = std::max(done, now); };
   options.shapes = {{{"z", {1, 2}}}};
-  message_of(ErrorCode::kInvalidArgument, [&] { compile_to_memory(model, options); });
+  expect_mentions(
+      message_of(ErrorCode::kInvalidArgument, [&] { compile_to_memory(model, options); }),
+      {"no input 'z'"});
   options.shapes = {{{"x", {1, 2}}}};
   expect_mentions(
       message_of(ErrorCode::kInvalidArgument, [&] { compile_to_memory(model, options); }),
       {"x", "float[N,256]"});
+  EXPECT_LE(done, 0.1) << "refused after the model had been read and before it was compiled";
   options.shapes = {};
   const std::vector<std::byte> compiled = compile_to_memory(model);
   expect_mentions(message_of(ErrorCode::kInvalidGraph, [&] { compile_to_memory(compiled); }),

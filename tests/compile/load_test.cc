@@ -136,6 +136,11 @@ TEST_F(LoadCompiled, DimensionsCannotBeFixedAnyMore) {
   expect_mentions(
       message_of(ErrorCode::kInvalidArgument, [&] { Session(folder_ / "m_ctx.onnx", options); }),
       {"compiled"});
+  options.free_dimensions = {};
+  options.disabled_passes = {"no_such"};
+  expect_mentions(
+      message_of(ErrorCode::kInvalidArgument, [&] { Session(folder_ / "m_ctx.onnx", options); }),
+      {"'no_such'"});
 }
 
 // x -> part 1 -> t -> part 2 -> y, both embedded.
@@ -195,6 +200,7 @@ TEST_F(LoadCompiled, SeveralPartsRunAsOne) {
     const Session session{std::span<const std::byte>(bytes)};
     ASSERT_EQ(session.inputs().size(), 2u);
     EXPECT_EQ(session.inputs()[0].type, "float[N,2]");
+    EXPECT_TRUE(session.inputs()[1].has_shape && session.inputs()[1].shape.empty());
     Value flag = Value::tensor(ElementType::kBool, std::vector<int64_t>{});
     for (const bool value : {true, false}) {
       flag.as<bool>()[0] = value;

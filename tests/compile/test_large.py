@@ -3,7 +3,7 @@
 
 A compiled model's weights are mapped: a process has no copy of its own, and two processes share one.
 
-Usage: test_large.py SARDONYX_COMMAND
+Usage: test_large.py SARDONYX_COMMAND SDX_LOAD_FROM_MEMORY
 """
 
 import os
@@ -28,8 +28,15 @@ def peak_of_start(command, model):
     return float(done.stdout.split()[4])
 
 
+def bytes_beside_the_buffer(program, model):
+    """What loading from memory and a run take beside the bytes of the model that the caller holds."""
+    done = subprocess.run([program, model], capture_output=True, text=True, check=True)
+    before, peak = map(int, done.stdout.split())
+    return peak - before
+
+
 def main():
-    command = os.path.abspath(sys.argv[1])
+    command, from_memory = map(os.path.abspath, sys.argv[1:])
     failures = []
 
     def expect(what, value, most):
@@ -54,6 +61,13 @@ def main():
             failures.append("shared pages")
         first.close()
         second.close()
+        one_file = write_chain(folder, LAYERS, "one", in_one_file=True)
+        expect("from the bytes of the source, beside them", bytes_beside_the_buffer(from_memory, one_file), 1.03)
+        expect("peak from the source in one file", peak_of_start(command, one_file), 2.2)
+        subprocess.run([command, "compile", one_file, "--embed"], check=True, stdout=subprocess.DEVNULL)
+        embedded = os.path.join(folder, "one_ctx.onnx")
+        expect("peak from the embedded model", peak_of_start(command, embedded), 1.2)
+        expect("from the bytes of the embedded model, beside them", bytes_beside_the_buffer(from_memory, embedded), 1.03)
     print(f"test_large: {len(failures)} failures: {', '.join(failures)}")
     sys.exit(1 if failures else 0)
 
