@@ -111,7 +111,7 @@ void fold_constants(Graph& graph, PassContext& context) {
       continue;
     }
     if (!context.take_edit(kName, node)) return;
-    const ValueIds outputs = node.outputs;
+    const ValueIds inputs = node.inputs, outputs = node.outputs;
     int64_t growth = -input_bytes(graph, node);
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (outputs[i] == ValueId::kNone) continue;
@@ -119,6 +119,10 @@ void fold_constants(Graph& graph, PassContext& context) {
       graph.make_constant(outputs[i], results[i]);
     }
     context.folded_growth_bytes += std::max<int64_t>(growth, 0);
+    // A weight and its packed form are not both held until all of them are packed.
+    for (ValueId input : inputs) {
+      if (input != ValueId::kNone) drop_unused_constant(graph, input);
+    }
   }
 }
 

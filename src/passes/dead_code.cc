@@ -53,13 +53,16 @@ void remove_dead_code(Graph& graph, PassContext& context) {
   }
   // Not an edit: nothing can observe an unused constant, and its memory is wanted back.
   for (size_t i = 0; i < graph.value_count(); ++i) {
-    const auto id = static_cast<ValueId>(i);
-    GraphValue& value = graph.value(id);
-    if (!value.alive || !value.is_constant() || graph.use_count(id) != 0) continue;
-    if (graph.is_input(id)) continue;
-    value.constant = Tensor();
-    value.alive = false;
+    drop_unused_constant(graph, static_cast<ValueId>(i));
   }
+}
+
+void drop_unused_constant(Graph& graph, ValueId id) {
+  GraphValue& value = graph.value(id);
+  if (!value.alive || !value.is_constant() || graph.use_count(id) != 0) return;
+  if (graph.is_input(id)) return;
+  value.constant = Tensor();
+  value.alive = false;
 }
 
 }  // namespace sardonyx
