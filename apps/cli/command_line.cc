@@ -29,7 +29,11 @@ std::string verb_hint(CLI::App& app, int argc, char** argv) {
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     verbs.push_back(verb->get_name());
   }
-  return did_you_mean(word, verbs);
+  const std::string hint = did_you_mean(word, verbs);
+  if (!hint.empty() || word.starts_with('-')) return hint;
+  std::string known;
+  for (const std::string& verb : verbs) known += (known.empty() ? "" : ", ") + verb;
+  return "; '" + word + "' is none of them: " + known;
 }
 
 // For an option that the verb does not have; CLI11's message ends with it.

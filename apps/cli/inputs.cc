@@ -163,6 +163,10 @@ std::vector<Value> make_inputs(const Session& session, const InputOptions& optio
     }
     const size_t index = at == std::string::npos ? 0 : find_input(session, text.substr(0, at));
     const std::string path = at == std::string::npos ? text : text.substr(at + 1);
+    if (path.empty() && infos[index].kind == ValueKind::kTensor) {
+      throw input_error(fmt::format("input '{}' ({}): --input '{}' names no file",
+                                    infos[index].name, infos[index].type, text));
+    }
     const auto shape = shapes.find(index);
     values[index] = read_input(
         path, infos[index], shape == shapes.end() ? innermost(infos[index]).shape : shape->second,

@@ -11,6 +11,7 @@
 #include "model_file.h"
 #include "progress.h"
 #include "session/compiled_info.h"
+#include "session/compiled_model.h"
 #include "text.h"
 
 namespace sardonyx::cli {
@@ -213,10 +214,16 @@ Inspection inspect_compiled(const Arguments& arguments,
   for (const CompiledPartInfo& part : parts) {
     if (part.verdict.compatibility == Compatibility::kUnsupported) return inspection;
   }
-  const Session session = open_session(arguments.model, arguments.session.make());
-  inspection.metadata = session.metadata();
-  inspection.inputs = session.inputs();
-  inspection.outputs = session.outputs();
+  try {
+    if (auto model = load_compiled_model(arguments.model, arguments.session.make())) {
+      inspection.metadata = std::move(model->metadata);
+      inspection.inputs = std::move(model->inputs);
+      inspection.outputs = std::move(model->outputs);
+      inspection.warnings = std::move(model->warnings);
+    }
+  } catch (const Error& error) {
+    throw model_error(arguments.model, error);
+  }
   return inspection;
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 
+#include "input_file.h"
 #include "npy_header.h"
 #include "utf8.h"
 
@@ -159,7 +160,7 @@ Value read_npy(std::istream& in, uint64_t size_bytes, ElementType raw_type) {
 }
 
 Value read_npy(const std::filesystem::path& path, ElementType raw_type) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in = open_input(path);
   std::error_code error;
   const uint64_t size = std::filesystem::file_size(path, error);
   if (!in || error) {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "elements.h"
+#include "input_file.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 }
 
 RgbImage read_image(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in = open_input(path);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
   if (!in) throw Error(ErrorCode::kNoSuchFile, fmt::format("cannot read {}", path.string()));
   return decode_image(std::as_bytes(std::span(bytes)));

@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "elements.h"
+#include "input_file.h"
 #include "inputs.h"
 #include "progress.h"
 #include "tensor_file.h"
@@ -117,12 +118,16 @@ std::string join_paths(const std::filesystem::path& folder, const nlohmann::json
   return text;
 }
 
-std::vector<ListedRun> read_list(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  if (!in) {
-    throw CommandError(kExitInput, ErrorCode::kNoSuchFile,
-                       fmt::format("cannot read {}", path.string()));
+std::ifstream open_list(const std::filesystem::path& path) {
+  try {
+    return open_input(path);
+  } catch (const Error& error) {
+    throw CommandError(kExitInput, error);
   }
+}
+
+std::vector<ListedRun> read_list(const std::filesystem::path& path) {
+  std::ifstream in = open_list(path);
   const std::filesystem::path folder = path.parent_path();
   std::vector<ListedRun> runs;
   try {
@@ -136,8 +141,14 @@ std::vector<ListedRun> read_list(const std::filesystem::path& path) {
       if (!output.empty()) run.output_folder = folder / output;
     }
   } catch (const nlohmann::json::exception& error) {
-    throw CommandError(kExitInput, ErrorCode::kInvalidArgument,
-                       fmt::format("{}: {}", path.string(), error.what()));
+    // The library's messages begin with "[json.exception.name.number] ".
+    const std::string message = error.what();
+    throw CommandError(
+        kExitInput, ErrorCode::kInvalidArgument,
+        fmt::format(R"({}: {}; expected {{"runs": [{{"inputs": {{"x": "a.npy"}}, )"
+                    R"("output_dir": "out"}}, ...]}})",
+                    path.string(),
+                    message.substr(std::min(message.find("] ") + 2, message.size()))));
   }
   return runs;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "input_file.h"
 #include "npy.h"
 #include "onnx/value_proto.h"
 #include "session/value_access.h"
@@ -40,9 +41,7 @@ Value read_tensor(const std::filesystem::path& path, ElementType type) {
         ErrorCode::kInvalidArgument,
         fmt::format("{}: a tensor comes from .npy or .pb, not '{}'", path.string(), suffix));
   }
-  if (!std::filesystem::is_regular_file(path)) {
-    throw Error(ErrorCode::kNoSuchFile, fmt::format("cannot read {}", path.string()));
-  }
+  open_input(path);  // says better than the reader of models what is wrong
   try {
     // The clone owns its bytes: a Value may outlive the file.
     return internal::ValueAccess::wrap(read_tensor_file(path.string()).tensor.clone());

@@ -122,8 +122,8 @@ int verify(const Arguments& arguments) {
                                 static_cast<double>(arguments.folders.size()));
     };
     // "path/" and "path" print the same name.
-    verify_folder(fs::path(folder + "/").lexically_normal().parent_path(), arguments, options,
-                  totals);
+    const fs::path plain = fs::path(folder + "/").lexically_normal().parent_path();
+    verify_folder(plain.empty() ? "." : plain, arguments, options, totals);
   }
   clear_progress();
   fmt::print("{} of {} equal\n", totals.checked - totals.failed, totals.checked);

@@ -58,9 +58,16 @@ std::string nearest_hint(const Node& node) {
                           kNewestOpset);
     }
   }
-  throw Error(ErrorCode::kNotImplemented,
-              fmt::format("operator '{}' of domain {} (node '{}') is not known{}{}", node.op,
-                          public_domain(node.domain), node.name, nearest_hint(node), newer));
+  const auto is_of_domain = [&](const OpDef* op) { return op->domain == node.domain; };
+  const std::span<const OpDef* const> all = all_ops();
+  const bool is_known_domain = std::any_of(all.begin(), all.end(), is_of_domain);
+  throw Error(
+      ErrorCode::kNotImplemented,
+      fmt::format("operator '{}' of domain {}{} is not known{}{}{}; `sardonyx ops` lists what is",
+                  node.op, public_domain(node.domain),
+                  node.name.empty() ? "" : fmt::format(" (node '{}')", node.name),
+                  nearest_hint(node), newer,
+                  is_known_domain ? "" : ", nor is any other of that domain"));
 }
 
 const OpDef& op_of(const Node& node, const OpsetImports* imports) {

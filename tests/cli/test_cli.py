@@ -43,8 +43,8 @@ class CommandTest(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run_command(self, *words, code=0):
-        done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False, timeout=120)
+    def run_command(self, *words, code=0, cwd=None):
+        done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False, timeout=120, cwd=cwd)
         self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
         if code != 0:
             self.assertRegex(done.stderr, r"^sardonyx: [A-Za-z]+: |^$")
@@ -85,6 +85,7 @@ class TestUsage(CommandTest):
                       ("verify",), ("inspect", model, "--graph", "baked")):
             done = self.run_command(*words, code=2)
             self.assertIn("InvalidArgument", done.stderr)
+        self.assertIn("'fly' is none of them: inspect, run, ", self.run_command("fly", code=2).stderr)
 
     def test_model_errors(self):
         self.assertIn("NoSuchFile", self.run_command("run", self.path("none.onnx"), "--random", code=3).stderr)
@@ -105,6 +106,8 @@ class TestUsage(CommandTest):
                                                           helper.make_opsetid("far\naway", 1)], ir_version=9), path)
         done = self.run_command("run", path, "--random", code=3)
         self.assertIn("Teleport", done.stderr)
+        self.assertIn("nor is any other of that domain", done.stderr)
+        self.assertIn("`sardonyx ops` lists", done.stderr)
         self.assertIn(r"far\x0aaway", done.stderr)  # a message is one line, whatever a model's names hold
         self.assertEqual(done.stderr.count("\n"), 1)
 
@@ -179,17 +182,36 @@ class TestRun(CommandTest):
             return buffer.getvalue()
 
         good = npy(np.zeros((1, 3), np.float32))
-        for name, content in (("empty.npy", b""), ("cut.npy", good[:-1]), ("text.npy", b"hello"),
-                              ("big.npy", good.replace(b"(1, 3), }", b"(1, 999999999999999999), }")),
-                              ("endian.npy", npy(np.zeros((1, 3), ">f4"))), ("rank.npy", npy(np.zeros(3, np.float32))),
-                              ("dim.npy", npy(np.zeros((1, 4), np.float32))), ("type.npy", npy(np.zeros((1, 3)))),
-                              ("broken.pb", b"\xff\xff"), ("broken.png", b"\x89PNG\r\n\x1a\nxx"), ("x.txt", b"1")):
+        huge = good.replace(b"(1, 3), }", b"(1, 999999999999999999), }")
+        for name, content, words in (
+                ("empty.npy", b"", "empty.npy: the .npy file ends too early"),
+                ("cut.npy", good[:-1], "announces shape (1, 3) of '<f4', 3 elements; it has 11 bytes"),
+                ("text.npy", b"hello" * 20, "not a .npy file"), ("big.npy", huge, "999999999999999999 elements; it has"),
+                ("endian.npy", npy(np.zeros((1, 3), ">f4")), "save it as little-endian"),
+                ("rank.npy", npy(np.zeros(3, np.float32)), "got float[3], expected float[n,3]"),
+                ("dim.npy", npy(np.zeros((1, 4), np.float32)), "got float[1,4], expected float[n,3]"),
+                ("type.npy", npy(np.zeros((1, 3))), "got double[1,3], expected float[n,3]"),
+                ("broken.pb", b"\xff\xff", "TensorProto at byte 0"),
+                ("broken.png", b"\x89PNG\r\n\x1a\nxx", "a picture needs an input of rank 4"),
+                ("x.txt", b"1", "a tensor comes from .npy or .pb, not '.txt'")):
             with self.subTest(name=name):
                 with open(self.path(name), "wb") as file:
                     file.write(content)
                 done = self.run_command("run", model, "--input", "x=" + self.path(name), code=4)
-                self.assertIn("x", done.stderr)
-        self.assertIn("NoSuchFile", self.run_command("run", model, "--input", "x=none.npy", code=4).stderr)
+                self.assertIn("input 'x': ", done.stderr)
+                self.assertIn(words, done.stderr)
+        os.mkdir(self.path("folder.npy"))
+        os.mkdir(self.path("folder.pb"))
+        for name, words in (("none.npy", "there is no such file"), ("none.pb", "there is no such file"),
+                            ("folder.npy", "it is a folder, expected a file"), ("folder.pb", "it is a folder")):
+            done = self.run_command("run", model, "--input", "x=" + self.path(name), code=4)
+            self.assertIn("NoSuchFile: input 'x'", done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertIn(name, done.stderr)
+        self.assertIn("input 'x' (float[n,3]): --input 'x=' names no file",
+                      self.run_command("run", model, "--input", "x=", code=4).stderr)
+        done = self.run_command("run", model, "--input-list", self.path("none.json"), code=4)
+        self.assertIn("none.json': there is no such file", done.stderr)
         # The message names the inputs that there are.
         self.assertIn("x: float[n,3]", self.run_command("run", model, "--input", "z=none.npy", code=4).stderr)
         self.assertIn("'x'", self.run_command("run", model, code=4).stderr)
@@ -223,7 +245,9 @@ class TestRun(CommandTest):
         for text in ("{", "{}", '{"runs": [{}]}', '{"runs": [{"inputs": {"x": 1}}]}', '{"runs": 3}'):
             with open(self.path("bad.json"), "w", encoding="utf-8") as file:
                 file.write(text)
-            self.run_command("run", model, "--input-list", self.path("bad.json"), code=4)
+            done = self.run_command("run", model, "--input-list", self.path("bad.json"), code=4)
+            self.assertIn('expected {"runs": [{"inputs": {"x": "a.npy"}, "output_dir": "out"}, ...]}', done.stderr)
+            self.assertNotIn("json.exception", done.stderr)
 
 
 class TestSequences(CommandTest):
@@ -414,6 +438,7 @@ class TestVerify(CommandTest):
         folder = self.data_set()
         self.assertIn("1 of 1 equal", self.run_command("verify", folder).stdout)
         self.assertIn("2 of 2 equal", self.run_command("verify", folder, folder + "/").stdout)
+        self.assertIn("1 of 1 equal", self.run_command("verify", ".", cwd=folder).stdout)
 
     def test_different(self):
         folder = self.data_set(wrong=0.01)

@@ -43,6 +43,11 @@ def not_models():
     add("ort_format", b"\x18\x00\x00\x00ORTM" + bytes(64), PROTO, ".ort")
     add("zip", b"PK\x03\x04" + bytes(64), PROTO)
     add("zeros", bytes(4096), PROTO)
+    for name, data in (("zeros", bytes(8)), ("ones", b"\xff" * 8), ("versions_alone", b"\x08\x09" + field(8, b"\x10\x11")),
+                       ("a_graph_cut_short", b"\x08\x09" + varint(7 << 3 | 2) + varint(1000) + b"\x0a\x04\x0a"),
+                       ("an_artifact", b"SDXMODEL")):
+        assert len(data) <= 8
+        add(f"few_bytes_{name}", data, (PROTO, "load:Fail"))
     add("no_file", b"", "load:NoSuchFile", "other.onnx", path="other.onnx", files={"other.onnx": None})
     add("folder", b"", "load:InvalidArgument", "is a folder", "regular file", path=".")
     add("device", b"", "load:InvalidArgument", "device", path="/dev/zero")
@@ -51,6 +56,7 @@ def not_models():
     add("link_to_itself", b"", "load:InvalidArgument", path="loop.onnx", files={"loop.onnx": "loop.onnx"})
     add("link_to_nothing", b"", "load:NoSuchFile", path="link.onnx", files={"link.onnx": "nowhere"})
     add("name_too_long", b"", ("load:Fail", "load:InvalidArgument"), "name too long", path="n" * 300 + ".onnx")
+    add("path_too_long", b"", ("load:Fail", "load:InvalidArgument"), "name too long", path="d/" * 2100 + "m.onnx")
 
 
 def claimed_lengths():
@@ -180,10 +186,17 @@ def weights_in_files():
     add("external_strings", weights(at, kind=TensorProto.STRING), GRAPH, "strings", files=good)
     add("external_unaligned", weights(at, ("offset", "1")), "ran", files={"w.bin": bytes(13)})
 
-    for name, location in (("up", "../../etc/passwd"), ("up_and_back", "a/../../x/w.bin"), ("absolute", "/etc/passwd"),
-                           ("proc", "/proc/self/mem"), ("nul", "w.bin\0/etc/passwd"), ("dots", ".."),
-                           ("backslash", "..\\w.bin")):
-        add(f"external_escapes_{name}", weights(("location", location)), (GRAPH, "load:NoSuchFile"), "location|'")
+    for name, location, fault in (
+            ("up", "../../etc/passwd", "climbs out"), ("up_and_back", "a/../../x/w.bin", "climbs out"),
+            ("inside_and_up", "a/../w.bin", "climbs out"), ("up_once", "../w.bin", "climbs out"),
+            ("dots", "..", "climbs out"), ("absolute", "/etc/passwd", "absolute"), ("proc", "/proc/self/mem", "absolute"),
+            ("nul", "w.bin\0/etc/passwd", "NUL"), ("folder", ".", "leads out")):
+        escaping = weights(("location", location), dims=(1,))
+        # Whether anything lies there or not: it is not looked at.
+        for there, files in (("", {}), ("_of_a_file", {"m/w.bin": data, "w.bin": data, "x/w.bin": data})):
+            add(f"external_escapes_{name}{there}", escaping, GRAPH, "tensor 'w'", "location", fault, path="m/model.onnx",
+                files=files)
+    add("external_backslash", weights(("location", "..\\w.bin")), "load:NoSuchFile", "beside the model", files=good)
     add("external_link_out", weights(at), GRAPH, "leads out", files={"w.bin": "/etc/passwd"})
     add("external_link_up", weights(at), GRAPH, "leads out", path="m/model.onnx",
         files={"m/w.bin": "../secret", "secret": data})
@@ -203,7 +216,8 @@ def weights_in_files():
 
 
 def paths():
-    for name in ("モデル", "😀", "ünï cödé", "l" * 250 + "/" + "o" * 60, "a'b\"c", "-dash", "100%s%n", "line\nbreak"):
+    for name in ("モデル", "😀", "ünï cödé", "l" * 250 + "/" + "o" * 60, "a'b\"c", "-dash", "100%s%n", "line\nbreak",
+                 "\\x01"):
         add(f"path_{name[:8]!r}", small_model(), "ran", path=f"{name}/model.onnx")
     weights = model(node("Mul", "x,w", "y"), initializers=[external("w", (3,), [("location", "重み.bin")])])
     add("external_japanese", weights, "ran", files={"重み.bin": bytes(12)})

@@ -16,6 +16,11 @@ def names():
     add("use_before_definition", model([node("Relu", "t", "y"), node("Relu", "x", "t", name="late")]), GRAPH, "'t'",
         "before", "'late'")
     add("cycle", model([node("Add", "x,b", "a"), node("Relu", "a", "b"), node("Relu", "b", "y")]), GRAPH, "'b'", "cycle")
+    count = 50000
+    chain = [node("Relu", f"t{i}", f"t{i + 1}") for i in range(count)]
+    add("chain_of_50000", model(chain, [info("t0")], [untyped(f"t{count}")]), "ran", peak_mib=500, seconds=20)
+    add("cycle_of_50000", model([node("Add", f"x,t{count}", "t0"), *chain], outputs=[untyped(f"t{count}")]), GRAPH,
+        f"'t{count}'", "cycle", seconds=20)
     add("cycle_of_one", model(node("Add", "x,y", "y")), GRAPH, "'y'", "cycle")
     add("undefined_input", model(node("Add", "x,nothing", "y")), GRAPH, "'nothing'", "nothing defines")
     add("output_never_produced", model(relu, outputs=[untyped("z")]), GRAPH, "'z'")
@@ -228,8 +233,8 @@ def tensors():
         words = () if 0 in dims or len(dims) > 10 else ("'w'",)
         data = bytes(4) if len(dims) > 10 else b""
         add(f"dims_{label}", weights(empty_tensor("w", dims, raw_data=data)), outcome, *words)
-        add(f"gemm_dims_{label}", model(node("Gemm", "x,w", "y"), [info("x", (2, 3))],
-                                        initializers=[empty_tensor("w", dims, raw_data=data)]), None)
+        add(f"gemm_dims_{label}", model(node("Gemm", "x,w", "y"), [info("x", (2, 3))], initializers=[
+            empty_tensor("w", dims, raw_data=data)]), (GRAPH, NOT_IMPLEMENTED) if 0 in dims or len(dims) > 10 else GRAPH, *words)
         add(f"constant_node_dims_{label}", model(node("Constant", "", "y", value=empty_tensor("", dims, raw_data=data)), []),
             None)
         add(f"input_dims_{label}", model(node("Relu", "x", "y"), [info("x", dims)]), None)

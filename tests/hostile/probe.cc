@@ -219,6 +219,7 @@ int run() {
   Task task;
   while (std::getline(std::cin, task.level, '\t') && std::getline(std::cin, task.limit, '\t') &&
          std::getline(std::cin, task.folder, '\t') && std::getline(std::cin, task.model)) {
+    std::replace(task.model.begin(), task.model.end(), '\1', '\n');
     tasks.push_back(task);
   }
   std::span<const Task> rest = tasks;

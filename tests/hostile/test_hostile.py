@@ -42,7 +42,7 @@ def task_line(case, level, folder, path):
     base = ""
     if case.folder is not None:
         base = "-" if case.folder == "-" else str(folder / case.folder)
-    return f"{level}\t{case.limit}\t{base}\t{path}"
+    return "\t".join((level, str(case.limit), base, str(path).replace("\n", "\x01")))
 
 
 def faults(case, outcome, peak_kib, milliseconds, message):
@@ -92,7 +92,7 @@ def main():
             folder = pathlib.Path(scratch) / str(i)
             folder.mkdir()
             path = write(case, folder)
-            lines += [(case, level, task_line(case, level, folder, path)) for level in case.levels if "\n" not in str(path)]
+            lines += [(case, level, task_line(case, level, folder, path)) for level in case.levels]
         listing = pathlib.Path(scratch) / "listing"
         listing.write_text("".join(line + "\n" for _, _, line in lines), encoding="utf-8")
         with open(listing, encoding="utf-8") as file:

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Compiled models give the bits of their source, in fresh processes, on one thread and on two, embedded and not.
 
+They describe themselves as their source does, and refuse bad inputs with the same words.
+
 Usage: test_compiled.py SARDONYX_COMMAND (--quick | --rest | MODEL...)
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
 
+import numpy as np
 import onnx
 
 import model_cases
@@ -37,6 +41,56 @@ def interface(model):
                    if not each.key.startswith("ep_compatibility_info.")))
 
 
+def described(command, path):
+    """What a session says of itself."""
+    done = subprocess.run([command, "inspect", path, "--json"], capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    return {key: told[key] for key in ("metadata", "inputs", "outputs", "warnings")}
+
+
+def bad_runs(told, folder):
+    """Options of runs most of which must fail: inputs that are missing, unknown, of a wrong type, rank or size, and sizes
+    that are allowed one by one and may not fit together."""
+    def file(array):
+        path = os.path.join(folder, f"{len(files)}.npy")
+        np.save(path, array)
+        files.append(path)
+        return path
+
+    files, runs = [], [[]]
+    tensors = [each for each in told["inputs"] if "element_type" in each and "shape" in each]
+    runs.append(["--random", "--input", "no such input=" + file(np.zeros(1, np.float32))])
+    for each in tensors[:3]:
+        shape = [dim if isinstance(dim, int) and dim >= 0 else 1 for dim in each["shape"]]
+        own = {"float": np.float32, "int64": np.int64, "int32": np.int32, "bool": bool, "double": np.float64,
+               "float16": np.float16}.get(each["element_type"], np.uint8)
+        others = [np.zeros(shape, np.int8), np.zeros([*shape, 1], own), np.zeros(shape[1:], own)]
+        fixed = [i for i, dim in enumerate(each["shape"]) if isinstance(dim, int)]
+        others += [np.zeros([dim + (i == k) for i, dim in enumerate(shape)], own) for k in fixed]
+        runs += [["--random", "--input", f"{each['name']}={file(array)}"] for array in others]
+    for size in (0, 1, 2, 33):
+        shapes = []
+        for each in tensors:
+            shape = "x".join(str(dim if isinstance(dim, int) and dim >= 0 else size) for dim in each["shape"])
+            shapes += ["--shape", f"{each['name']}={shape or 'scalar'}"]
+        runs.append(["--random", *shapes])
+    return runs
+
+
+def unlike_refusals(command, source, compiled, told, folder):
+    """Runs that end otherwise than those of the source; and how many of the source's failed."""
+    unlike, refused = [], 0
+    for options in bad_runs(told, folder):
+        ends = []
+        for path in (source, compiled):
+            done = subprocess.run([command, "run", path, "--threads", "1", *options], capture_output=True, text=True, check=False)
+            ends.append((done.returncode, done.stdout, done.stderr.replace(path, "MODEL")))
+        refused += ends[0][0] != 0
+        if ends[0] != ends[1]:
+            unlike.append(f"{' '.join(options)}: {ends[1]}, the source gives {ends[0]}")
+    return unlike, refused
+
+
 def test_model(command, model, folder):
     """What failed, as a list of lines."""
     failures = []
@@ -52,6 +106,14 @@ def test_model(command, model, folder):
         onnx.checker.check_model(beside)
         if interface(onnx.load(beside)) != interface(source):
             failures.append(f"{model.name}: the compiled model has other inputs, outputs or metadata than its source")
+        told = described(command, path_of_source)
+        for path in (beside, inside):
+            if described(command, path) != told:
+                failures.append(f"{model.name}, {os.path.basename(path)}: describes itself otherwise than its source")
+        unlike, refused = unlike_refusals(command, path_of_source, beside, told, folder)
+        failures += [f"{model.name}: {each}" for each in unlike]
+        if refused < 4:
+            failures.append(f"{model.name}: only {refused} bad runs were refused")
         for threads in THREADS:
             options = ["--threads", str(threads)]
             expected = run_many(command, path_of_source, cases, names, os.path.join(folder, "source"), options)

@@ -142,6 +142,35 @@ TEST_F(SessionTest, SaysWhyAModelDoesNotLoad) {
                   {"Relus", "Relu"});
 }
 
+// What is newer than all that is known loads when it uses nothing new, with a warning.
+TEST(Versions, WhatIsNewerIsSaid) {
+  EXPECT_EQ(newest_ir_version(), 14);
+  EXPECT_EQ(newest_opset(), 28);
+  const std::string newest_ir = std::to_string(newest_ir_version());
+  const std::string newest = std::to_string(newest_opset());
+  const std::string newer_ir = std::to_string(newest_ir_version() + 1);
+  const std::string newer = std::to_string(newest_opset() + 1);
+  struct Row {
+    const std::string &ir, &opset;
+    std::vector<std::string> warnings;
+  };
+  for (const Row& row : std::vector<Row>{{newest_ir, newest, {}},
+                                         {newer_ir, newest, {newer_ir, newest_ir}},
+                                         {newest_ir, newer, {newer, newest}},
+                                         {newer_ir, newer, {newer_ir, newest_ir, newer, newest}}}) {
+    std::string log;
+    Options options;
+    options.log = [&](LogLevel, std::string_view line) { log += line; };
+    const Session session(
+        model_bytes("<ir_version: " + row.ir + ", opset_import: [\"\": " + row.opset +
+                    "]> m (float[N] x) => (float[N] y) { y = Sigmoid(x) }"),
+        options);
+    EXPECT_EQ(to_vector(session.run({{"x", floats({1}, {0})}})[0]), std::vector<float>{0.5f});
+    EXPECT_EQ(log.empty(), row.warnings.empty()) << log;
+    expect_mentions(log, row.warnings);
+  }
+}
+
 TEST_F(SessionTest, StopsWhenCancelled) {
   Options options;
   options.cancel.cancel();

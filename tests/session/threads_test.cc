@@ -66,6 +66,27 @@ TEST(Threads, RestAMillisecondAfterARun) {
   EXPECT_LT(least, kIdle);
 }
 
+// Runs with pauses between them cost about what they cost without.
+TEST(Threads, PausesCostNothing) {
+  const Session session = session_with(2);
+  const Value x = wave({256, 256});
+  const auto cost_of_runs = [&](std::chrono::milliseconds pause) {
+    const double before = cpu_seconds();
+    for (int i = 0; i < 10; ++i) {
+      session.run({{"x", x}});
+      std::this_thread::sleep_for(pause);
+    }
+    return cpu_seconds() - before;
+  };
+  cost_of_runs(std::chrono::milliseconds(0));
+  double least = 1, with_pauses = 1;
+  for (int i = 0; i < 5; ++i) {
+    least = std::min(least, cost_of_runs(std::chrono::milliseconds(0)));
+    with_pauses = std::min(with_pauses, cost_of_runs(std::chrono::milliseconds(30)));
+  }
+  EXPECT_LT(with_pauses, 2 * least + 0.005) << "seconds of CPU; without pauses " << least;
+}
+
 TEST(Threads, SessionsWithTheDefaultShareTheirThreads) {
   const Value x = wave({256, 256});
   const int before = settled_threads();
