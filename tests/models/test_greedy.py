@@ -15,12 +15,12 @@ import tempfile
 
 import numpy as np
 
-from comparison import ort_session, references, report, run_everywhere, runner
+from comparison import ort_session, references, report, rounds_alike, run_everywhere, runner
 from model_cases import FOLDER
 from text_cases import t5_prompts
 
 TOKENS = 32
-START = 0
+START, END = 0, 1
 MARGIN = 0.5  # least distance between the two largest logits of the reference
 ENCODER, DECODER = (os.path.join(FOLDER, f"flan-t5-small-{part}.onnx") for part in ("encoder", "decoder"))
 
@@ -55,7 +55,9 @@ def test_prompt(command, label, prompt, folder, failures):
 
     for where, results in run_everywhere(write, label, failures):
         written = [int(actual["logits"][0, -1].argmax()) for actual in results]
-        if written != tokens[1:]:
+        # Behind its end a text is noise, which every rounding moves.
+        count = TOKENS if rounds_alike() or END not in tokens else tokens.index(END)
+        if written[:count] != tokens[1:count + 1]:
             failures.append(f"{where}: writes {written}, expected {tokens[1:]}")
         print(f"{where}: {TOKENS} tokens", flush=True)
 

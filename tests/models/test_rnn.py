@@ -61,13 +61,14 @@ class Models:
         rng = seeded(f"{self.op} {name} {self.hidden}")
         gates = GATES[self.op]
 
-        def weight(suffix, *shape):
-            values = rng.uniform(-0.5, 0.5, shape).astype(np.float32)
+        def weight(suffix, *shape, most=0.5):
+            values = rng.uniform(-most, most, shape).astype(np.float32)
             self.weights.append(numpy_helper.from_array(values, name + suffix))
             return name + suffix
 
         w = weight("_W", directions, gates * self.hidden, self.input_size)
-        r = weight("_R", directions, gates * self.hidden, self.hidden)
+        # So that a step makes no difference of rounding larger, whatever the activation.
+        r = weight("_R", directions, gates * self.hidden, self.hidden, most=self.hidden ** -0.5)
         is_whole = has_state and has_lengths  # with all there is: a bias, and peepholes
         b = weight("_B", directions, 2 * gates * self.hidden) if has_state or has_lengths else ""
         states = ["h", "c"] if self.op == "LSTM" else ["h"]
