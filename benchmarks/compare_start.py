@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from waiting_process import WaitingProcess  # noqa: E402
 
 PROCESSES = 9
 THREADS = 1
+SECONDS_TO_CHECK_WEIGHTS = 0.5  # in the background, after the first run
 MODELS = ("ppocr-cls", "ppocr-rec", "silero-vad", "magika", "open-nsfw", "minilm", "synthetic-1024")
 
 
@@ -48,18 +50,23 @@ def size_of(*paths):
 
 
 def measure_memory(command, compiled, artifact, empty, input_words):
-    """Bytes: resident less those of a process with a tiny model and the run's arena; the arena; dirty pages of the
-    artifact; those shared with a second process."""
-    plan = subprocess.run([command, "inspect", compiled, "--plan", "--json", *input_words], capture_output=True, text=True,
-                          check=True)
-    arena = json.loads(plan.stdout)["arena_bytes"]
+    """Bytes, by what they are for; what a process with a tiny model has, too, is left out.
+
+    heap: anonymous memory without the arena and the inputs and outputs that the process holds; code: pages of the
+    program and its libraries, which are in the page cache once for all processes; mapped, dirty, shared: pages of the
+    artifact, those that the process made its own, those shared with a second process."""
+    plan = json.loads(subprocess.run([command, "inspect", compiled, "--plan", "--json", *input_words], capture_output=True,
+                                     text=True, check=True).stdout)
+    values = sum(buffer["size_bytes"] for buffer in plan["buffers"] if buffer["place"] in ("input", "output"))
     first, second = (WaitingProcess(command, compiled, input_words) for _ in range(2))
     tiny = WaitingProcess(command, empty, ["--shape", "x=1"])
-    name = os.path.basename(artifact)
-    ours = first.pages(name)
-    result = {"resident": first.pages()["Rss"] - tiny.pages()["Rss"] - arena, "arena": arena,
-              "dirty": ours.get("Private_Dirty", 0), "mapped": ours.get("Rss", 0),
-              "shared": ours.get("Shared_Clean", 0)}
+    time.sleep(SECONDS_TO_CHECK_WEIGHTS)
+    ours, all_pages, tiny_pages = first.pages(os.path.basename(artifact)), first.pages(), tiny.pages()
+    anonymous = all_pages["Anonymous"] - tiny_pages["Anonymous"]
+    mapped = ours.get("Rss", 0)
+    result = {"heap": anonymous - plan["arena_bytes"] - values, "arena": plan["arena_bytes"], "values": values,
+              "code": all_pages["Rss"] - tiny_pages["Rss"] - anonymous - mapped, "mapped": mapped,
+              "dirty": ours.get("Private_Dirty", 0), "shared": ours.get("Shared_Clean", 0)}
     for process in (first, second, tiny):
         process.close()
     return result
@@ -114,16 +121,19 @@ def tables(rows):
                      f"({row['artifact_bytes'] / row['source_bytes']:.2f}x) | {row['cold']['create']:.1f} "
                      f"| **{row['hot']['create']:.2f}** | {row['hot']['first']:.2f} | {row['ort']['create']:.1f} "
                      f"| {row['ort_saved']['create']:.1f} | {row['ort']['create'] / row['hot']['create']:.0f}x sooner |")
-    lines += ["", "Memory of a process after its first run of the compiled model, MiB: resident beyond a process with a "
-              "one-node model and the arena of the run; the arena; pages of the compiled file that it made its own; pages of "
-              "it that a second process shares.", "",
-              "| model | compiled file | resident | arena | own pages of the file | shared pages of the file |",
-              "|---|---|---|---|---|---|"]
+    lines += ["", "Memory of a process after its first run of the compiled model beyond that of a process with a one-node "
+              "model, MiB. Of the model: resident pages of the compiled file, and the heap (steps, tables, names). Of the run: "
+              "the arena, and the inputs and outputs that the caller holds. Code: pages of the program that the tiny model "
+              "does not touch; all processes share them. Of the file's pages: those that the process made its own, and those "
+              "that a second process shares.", "",
+              "| model | compiled file | the model | heap in it | arena | inputs, outputs | code | own pages of the file "
+              "| shared pages of the file |", "|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         memory = row["memory"]
-        lines.append(f"| {row['name']} | {row['artifact_bytes'] / mib:.1f} | {memory['resident'] / mib:.1f} "
-                     f"({memory['resident'] / row['artifact_bytes']:.2f}x) | {memory['arena'] / mib:.1f} | {memory['dirty'] / mib:.1f} "
-                     f"| {memory['shared'] / mib:.1f} |")
+        model = memory["mapped"] + memory["heap"]
+        columns = [memory[key] for key in ("heap", "arena", "values", "code", "dirty", "shared")]
+        lines.append(f"| {row['name']} | {row['artifact_bytes'] / mib:.1f} | {model / mib:.1f} "
+                     f"({model / row['artifact_bytes']:.2f}x) | {' | '.join(f'{each / mib:.1f}' for each in columns)} |")
     return "\n".join(lines)
 
 

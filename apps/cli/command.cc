@@ -41,6 +41,9 @@ void SessionOptions::declare(Verb& verb) {
               -1);
   verb.repeatable("--dim", dimensions, "Fix a named dimension of the model (repeatable)",
                   "NAME=SIZE");
+  verb.choice("--verify-compiled", verify_compiled,
+              "When the weights of a compiled model are checked: after the first run, or before",
+              {"off", "background", "full"});
   verb.choice("--log-level", log_level,
               "Least important lines that are logged to stderr; without it SARDONYX_LOG_LEVEL, or "
               "warning",
@@ -82,6 +85,9 @@ Options SessionOptions::make() const {
     const auto [name, value] = split_assignment(text, "--dim");
     options.free_dimensions[name] = parse_size(value, "--dim");
   }
+  options.verify_compiled = verify_compiled == "off"    ? VerifyCompiled::kOff
+                            : verify_compiled == "full" ? VerifyCompiled::kFull
+                                                        : VerifyCompiled::kBackground;
   options.cancel = interrupt_token();
   if (!log_level.empty()) options.log_level = parse_log_level(log_level);
   options.log = &print_log_line;

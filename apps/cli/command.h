@@ -50,7 +50,8 @@ struct SessionOptions {
   std::vector<std::string> disabled;
   int64_t max_edits = -1;
   std::vector<std::string> dimensions;  // name=value
-  std::string log_level;                // empty: SARDONYX_LOG_LEVEL, or warning
+  std::string verify_compiled = "background";
+  std::string log_level;  // empty: SARDONYX_LOG_LEVEL, or warning
   bool progress = false;
 
   void declare(Verb& verb);

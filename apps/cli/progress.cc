@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
 
 #include "text.h"
@@ -32,6 +33,7 @@ struct State {
   Clock::time_point shown{};
   int last_percent = -1;
   bool is_visible = false;
+  std::mutex mutex;  // a session may log from a thread of its own
 
   bool wants(int percent) const {
     switch (mode) {
@@ -54,10 +56,14 @@ State& state() {
 
 }  // namespace
 
-void set_progress_mode(ProgressMode mode) { state().mode = mode; }
+void set_progress_mode(ProgressMode mode) {
+  const std::lock_guard lock(state().mutex);
+  state().mode = mode;
+}
 
 void show_progress(std::string_view stage, double done) {
   State& now = state();
+  const std::lock_guard lock(now.mutex);
   const int percent = static_cast<int>(std::lround(100 * std::clamp(done, 0.0, 1.0)));
   if (!now.wants(percent)) return;
   const std::string line = fmt::format("{:3} %  {}", percent, one_line(stage));
@@ -75,6 +81,7 @@ void show_progress(std::string_view stage, double done) {
 
 void clear_progress() {
   State& now = state();
+  const std::lock_guard lock(now.mutex);
   if (!now.is_visible) return;
   std::fputs(kEraseLine, stderr);
   std::fflush(stderr);

@@ -40,6 +40,16 @@ class CancelToken {
   std::shared_ptr<std::atomic<bool>> flag_;
 };
 
+// When the weights of a compiled model are compared with their hash. All else of it always is
+// before it is used.
+enum class VerifyCompiled : int {
+  kOff,
+  // Once, after the first Run, on a thread of lowest priority. Damage is logged as an error and
+  // shown by Session::weights_state(); the Runs so far may have given wrong numbers.
+  kBackground,
+  kFull,  // before the Session is there, which reads the whole file
+};
+
 struct Options {
   // Threads that a Run uses, the caller's included. 0: the cores that affinity and cgroup quota
   // allow; all Sessions with 0 share one set of threads, so that together they use no more. A
@@ -64,10 +74,9 @@ struct Options {
   // Lines below this level are not logged. Not set: what the environment variable
   // SARDONYX_LOG_LEVEL names (verbose, info, warning, error, off), and kWarning without it.
   std::optional<LogLevel> log_level;
-  // Checks every byte of a compiled model before it is used, which reads all of it; without it, its
-  // program is checked and its weights are not.
-  bool verify_compiled = false;
-  // Receives log lines; by default they go to stderr.
+  VerifyCompiled verify_compiled = VerifyCompiled::kBackground;
+  // Receives log lines, from the caller's thread and (kBackground) from one of the Session's own,
+  // where it must not destroy the Session; by default they go to stderr.
   std::function<void(LogLevel, std::string_view)> log;
   // Called during create with a stage name and the fraction done in [0, 1].
   std::function<void(std::string_view, double)> progress;

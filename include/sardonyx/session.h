@@ -50,6 +50,13 @@ struct ModelMetadata {
   std::map<std::string, std::string> custom;
 };
 
+// What is known of the weights of a compiled model.
+enum class WeightsState : int {
+  kUnchecked,  // not checked yet, not to be checked, or not a compiled model
+  kIntact,
+  kDamaged,
+};
+
 class SARDONYX_API Session {
  public:
   // From a file. Errors: kNoSuchFile, kInvalidProtobuf, kInvalidGraph, kNotImplemented (an operator
@@ -94,6 +101,9 @@ class SARDONYX_API Session {
 
   // Bytes of the arena that one Run with the last seen shapes uses; 0 before the first Run.
   size_t arena_bytes() const noexcept;
+
+  // What the check that Options::verify_compiled asks for has found so far.
+  WeightsState weights_state() const noexcept;
 
   struct Impl;
   const Impl& impl() const noexcept { return *impl_; }

@@ -35,7 +35,8 @@ struct CompiledPart {
   // Input shapes to prepare for: in each set one per input, of any rank the model accepts.
   std::vector<std::vector<Shape>> shapes;
 
-  // Set by read_artifact: the whole artifact, for verify_artifact(), and what keeps it alive.
+  // Set by read_artifact: the whole artifact, for verify_artifact() and UncheckedWeights, and what
+  // keeps it alive.
   std::span<const std::byte> image;
   std::shared_ptr<const void> owner;
 };
@@ -131,6 +132,31 @@ struct SectionInfo {
   uint64_t size_bytes = 0;
   std::array<uint8_t, 16> hash = {};  // XXH3-128, canonical byte order
 };
+
+// The weights of an artifact that was read without verify_weights, for a check at leisure. Keeps
+// nothing mapped: of a file it knows the head, which holds all hashes, and reads the rest again.
+class UncheckedWeights {
+ public:
+  // An artifact that lies at `offset` of the file at `path`.
+  UncheckedWeights(const CompiledPart& part, std::string path, uint64_t offset = 0);
+  // One in memory.
+  explicit UncheckedWeights(const CompiledPart& part);
+
+  const std::string& path() const { return path_; }  // "" in memory
+
+  // Throws Error(kFail) when the weights are damaged, cut off or cannot be read. False when
+  // cancelled, or when the path names nothing or another artifact by now.
+  bool check(const std::atomic<bool>& cancel) const;
+
+ private:
+  std::string path_;
+  uint64_t file_offset_ = 0;
+  std::vector<std::byte> head_;
+  std::span<const std::byte> image_;
+  std::shared_ptr<const void> owner_;
+  SectionInfo weights_;
+};
+
 std::vector<SectionInfo> list_sections(std::span<const std::byte> bytes);
 
 }  // namespace sardonyx::artifact

@@ -2,10 +2,13 @@
 // is still checked). Called by the other files of this module.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace sardonyx::artifact {
@@ -29,5 +32,21 @@ class Hasher {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+inline constexpr size_t kHashPieceBytes = size_t{256} << 10;  // between two looks at `cancel`
+
+// The hash of `size` bytes, which read(offset, size) gives piece by piece; nullopt when cancelled.
+template <typename Read>
+std::optional<Hash128> hash_of_pieces(uint64_t size, const std::atomic<bool>* cancel,
+                                      const Read& read) {
+  Hasher hasher;
+  for (uint64_t done = 0; done < size;) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return std::nullopt;
+    const auto piece = static_cast<size_t>(std::min<uint64_t>(size - done, kHashPieceBytes));
+    hasher.add(read(done, piece));
+    done += piece;
+  }
+  return hasher.result();
+}
 
 }  // namespace sardonyx::artifact

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "artifact/artifact.h"
 #include "artifact/head.h"
@@ -16,8 +17,6 @@ namespace sardonyx::artifact {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-
-constexpr size_t kPieceBytes = size_t{4} << 20;  // between two looks at cancel
 
 [[noreturn]] void fail(const Section& section, const char* what) {
   throw Error(ErrorCode::kFail,
@@ -42,15 +41,11 @@ Bytes bytes_of(Bytes file, const Section& section) {
 
 // False when cancelled. Throws when the hash does not agree.
 bool check_hash(Bytes file, const Section& section, const std::atomic<bool>* cancel = nullptr) {
-  Hasher hasher;
-  for (Bytes left = bytes_of(file, section); !left.empty();) {
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return false;
-    const size_t piece = std::min(left.size(), kPieceBytes);
-    hasher.add(left.first(piece));
-    left = left.subspan(piece);
-  }
-  if (hasher.result() != section.hash) fail(section, "its hash does not agree");
-  return true;
+  const std::optional<Hash128> hash = hash_of_pieces(
+      section.size, cancel,
+      [&](uint64_t offset, size_t size) { return file.subspan(section.offset + offset, size); });
+  if (hash && *hash != section.hash) fail(section, "its hash does not agree");
+  return hash.has_value();
 }
 
 Bytes checked_section(Bytes file, const Head& head, SectionKind kind) {

@@ -89,22 +89,34 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-std::vector<std::byte> read_file(const std::string& path) {
+FileReader::FileReader(const std::string& path) : path_(path) {
   struct stat info = {};
-  const Descriptor file(open_regular(path, true, info));
-  std::vector<std::byte> bytes(static_cast<size_t>(info.st_size));
+  file_ = open_regular(path, true, info);
+  size_ = static_cast<uint64_t>(info.st_size);
+}
+
+FileReader::~FileReader() { ::close(file_); }
+
+size_t FileReader::read(uint64_t offset, std::span<std::byte> to) const {
   size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+  while (done < to.size()) {
+    const ssize_t got =
+        ::pread(file_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      throw Error(ErrorCode::kFail,
-                  fmt::format("cannot read '{}' at byte {}: {}", path, done, std::strerror(errno)));
+      throw Error(ErrorCode::kFail, fmt::format("cannot read '{}' at byte {}: {}", path_,
+                                                offset + done, std::strerror(errno)));
     }
-    if (got == 0) break;  // it became shorter meanwhile
+    if (got == 0) break;
     done += static_cast<size_t>(got);
   }
-  bytes.resize(done);
+  return done;
+}
+
+std::vector<std::byte> read_file(const std::string& path) {
+  const FileReader file(path);
+  std::vector<std::byte> bytes(file.size());
+  bytes.resize(file.read(0, bytes));
   return bytes;
 }
 

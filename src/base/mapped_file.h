@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,27 @@ class MappedFile {
   std::string path_;
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
+};
+
+// A regular file read in pieces. Unlike views of a mapping these need no memory, and damage to the
+// disk is an error.
+class FileReader {
+ public:
+  // Throws as MappedFile::open.
+  explicit FileReader(const std::string& path);
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+  ~FileReader();
+
+  uint64_t size() const { return size_; }  // when it was opened
+  // Fills `to` with the bytes from `offset` on; returns how many there are, which is less at the
+  // end of the file only. Throws Error(kFail).
+  size_t read(uint64_t offset, std::span<std::byte> to) const;
+
+ private:
+  const std::string path_;
+  int file_ = -1;
+  uint64_t size_ = 0;
 };
 
 // The whole file as a copy; the same errors.

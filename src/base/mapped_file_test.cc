@@ -60,6 +60,21 @@ TEST_F(MappedFileTest, TheMappingOutlivesTheName) {
   EXPECT_EQ(file->bytes()[0], std::byte{'h'});
 }
 
+TEST_F(MappedFileTest, ReadsPieces) {
+  const std::string path = write("a", "hello");
+  const FileReader file(path);
+  EXPECT_EQ(file.size(), 5u);
+  std::byte piece[3] = {};
+  EXPECT_EQ(file.read(1, piece), 3u);
+  EXPECT_EQ(piece[0], std::byte{'e'});
+  EXPECT_EQ(file.read(3, piece), 2u) << "the file ends";
+  EXPECT_EQ(piece[1], std::byte{'o'});
+  EXPECT_EQ(file.read(5, piece), 0u);
+  EXPECT_EQ(file.read(uint64_t{1} << 40, piece), 0u);
+  EXPECT_THROW(FileReader(folder_ + "/none"), Error);
+  EXPECT_THROW(FileReader{folder_}, Error);
+}
+
 TEST_F(MappedFileTest, RefusesWhatIsNoRegularFile) {
   EXPECT_EQ(code_of(folder_ + "/none"), ErrorCode::kNoSuchFile);
   EXPECT_NE(message_.find("none"), std::string::npos);

@@ -32,6 +32,8 @@ void Attributes::set(std::string_view name, AttributeValue value) {
   if (AttributeValue* present = find(name)) {
     *present = std::move(value);
   } else {
+    // Entries are large and few: doubling would leave half of a model's memory for them unused.
+    if (entries_.size() == entries_.capacity()) entries_.reserve(entries_.size() + 1);
     entries_.emplace_back(std::string(name), std::move(value));
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "artifact/artifact.h"
 #include "base/cpu.h"
 #include "passes/pass.h"
 #include "plan/program.h"
@@ -25,8 +26,9 @@ struct CompiledModel {
   Isa isa = Isa::kBaseline;  // the row that steps bind to
   // Input shapes to prepare for, one entry per input of the model.
   std::vector<std::vector<Shape>> shapes;
-  PipelineReport canonical;  // passes on portable operators
-  PipelineReport fused;      // passes of the CPU provider
+  PipelineReport canonical;                         // passes on portable operators
+  PipelineReport fused;                             // passes of the CPU provider
+  std::vector<artifact::UncheckedWeights> weights;  // of a compiled model
 };
 
 // "imported" (as the file says: functions are calls, nothing is inferred), "canonical", "fused",

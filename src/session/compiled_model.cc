@@ -51,7 +51,7 @@ artifact::CompiledPart read_part(const CompiledFile& file, const Options& option
                                  std::vector<std::string>& warnings) {
   check_verdict(read_facets(file), warnings);
   artifact::ReadOptions read_options;
-  read_options.verify_weights = options.verify_compiled;
+  read_options.verify_weights = options.verify_compiled == VerifyCompiled::kFull;
   artifact::CompiledPart part =
       file.path.empty() ? artifact::read_artifact(file.image.bytes, file.image.owner, read_options)
                         : artifact::read_artifact(file.path, read_options);
@@ -70,6 +70,18 @@ CompiledModel to_model(artifact::CompiledPart part) {
   model.isa = cpu::target_of(part.facets);
   model.shapes = std::move(part.shapes);
   return model;
+}
+
+// `path`: of the part's own file; else it lies in the model, or was copied from it.
+artifact::UncheckedWeights unchecked_weights(const artifact::CompiledPart& part,
+                                             const std::string& path, const ModelSource& source,
+                                             const ModelBytes& model) {
+  if (!path.empty()) return {part, path};
+  const std::byte* const begin = model.bytes.data();
+  const bool is_mapped = !source.in_memory && part.image.data() >= begin &&
+                         part.image.data() < begin + model.bytes.size();
+  if (!is_mapped) return artifact::UncheckedWeights(part);
+  return {part, source.path.string(), static_cast<uint64_t>(part.image.data() - begin)};
 }
 
 std::vector<std::string> names_of(const std::vector<ValueInfo>& infos) {
@@ -154,9 +166,11 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
   const ModelBytes bytes = open_model(source);
   std::vector<std::string> warnings;
   std::vector<artifact::CompiledPart> parts;
+  std::vector<std::string> paths;  // "": not in a file of its own
   std::optional<EpContextModel> found;
   if (artifact::is_artifact(bytes.bytes)) {
     parts.push_back(read_part({"", keep(bytes)}, options, warnings));
+    paths.emplace_back();
   } else {
     try {
       found = find_ep_context(bytes.bytes);
@@ -171,6 +185,7 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
       if (file.path.empty()) file.image = keep(file.image);
       try {
         parts.push_back(read_part(file, options, warnings));
+        paths.push_back(file.path);
       } catch (const Error& error) {
         throw error.with_context(label(node));
       }
@@ -186,6 +201,10 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
       parts.size() == 1 && (!found || (found->graph_inputs == names_of(parts[0].inputs) &&
                                        found->graph_outputs == names_of(parts[0].outputs)));
   CompiledModel model;
+  std::vector<artifact::UncheckedWeights> weights;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    weights.push_back(unchecked_weights(parts[i], paths[i], source, bytes));
+  }
   if (is_whole) {
     model = to_model(std::move(parts[0]));
   } else {
@@ -193,6 +212,7 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
     describe(*read_model(bytes.bytes, bytes.owner), model);
     check_described_types(model);
   }
+  model.weights = std::move(weights);
   model.warnings.insert(model.warnings.begin(), warnings.begin(), warnings.end());
   return model;
 }

@@ -17,6 +17,7 @@
 #include "session/log.h"
 #include "session/plan_report.h"
 #include "session/value_access.h"
+#include "session/weights_check.h"
 #include "tensor/memory.h"
 
 #ifndef SARDONYX_VERSION
@@ -130,6 +131,12 @@ struct Session::Impl {
                             to_string(isa), threads, threads == 1 ? "" : "s"));
     }
     for (const std::vector<Shape>& shapes : compiled.shapes) prepare(shapes, log);
+    if (loaded) {
+      if (options.verify_compiled == VerifyCompiled::kBackground) {
+        weights_check = std::make_unique<WeightsCheck>(std::move(compiled.weights), options);
+      }
+      is_verified = options.verify_compiled == VerifyCompiled::kFull;
+    }
     if (options.progress) options.progress("ready", 1.0);
   }
 
@@ -200,6 +207,7 @@ struct Session::Impl {
     }
     with_memory_of(allocator, [&] {
       executor->run(tensors_in, tensors_out, options.cancel.flag());
+      if (weights_check != nullptr) weights_check->start();
       for (size_t i = 0; i < results.size(); ++i) {
         if (ValueAccess::tensor_of(results[i]) != nullptr) continue;
         results[i] = ValueAccess::wrap(std::move(tensors_out[i]).made_own());
@@ -227,6 +235,8 @@ struct Session::Impl {
   int threads = 1;
   std::shared_ptr<ThreadPool> pool;
   std::unique_ptr<Executor> executor;
+  bool is_verified = false;                     // all of it, when it was loaded
+  std::unique_ptr<WeightsCheck> weights_check;  // last: it ends before what it may log about
 };
 
 PlanReport plan_of(const Session& session, std::span<const Value> inputs) {
@@ -258,6 +268,11 @@ void Session::trim() const {
 
 size_t Session::arena_bytes() const noexcept {
   return static_cast<size_t>(impl_->executor->arena_bytes());
+}
+
+WeightsState Session::weights_state() const noexcept {
+  if (impl_->weights_check != nullptr) return impl_->weights_check->state();
+  return impl_->is_verified ? WeightsState::kIntact : WeightsState::kUnchecked;
 }
 
 std::vector<Value> Session::run(std::span<const Value> inputs, const RunOptions& options) const {

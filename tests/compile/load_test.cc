@@ -313,7 +313,7 @@ TEST_F(LoadCompiled, DamagedBytesAreFoundOrHarmless) {
     try {
       Options options;
       options.threads = 1;
-      options.verify_compiled = true;
+      options.verify_compiled = VerifyCompiled::kFull;
       const Session session(folder_ / "m_ctx.onnx", options);
       EXPECT_EQ(to_vector(session.run(inputs)[0]), (std::vector<float>{3, 8}));
     } catch (const Error&) {
