@@ -57,7 +57,7 @@ def measure_memory(command, compiled, artifact, empty, input_words):
     artifact, those that the process made its own, those shared with a second process."""
     plan = json.loads(subprocess.run([command, "inspect", compiled, "--plan", "--json", *input_words], capture_output=True,
                                      text=True, check=True).stdout)
-    values = sum(buffer["size_bytes"] for buffer in plan["buffers"] if buffer["place"] in ("input", "output"))
+    values = plan["output_bytes"] + sum(each["size_bytes"] for each in plan["buffers"] if each["place"] == "input")
     first, second = (WaitingProcess(command, compiled, input_words) for _ in range(2))
     tiny = WaitingProcess(command, empty, ["--shape", "x=1"])
     time.sleep(SECONDS_TO_CHECK_WEIGHTS)

@@ -33,8 +33,9 @@ void Attributes::set(std::string_view name, AttributeValue value) {
     *present = std::move(value);
   } else {
     // Entries are large and few: doubling would leave half of a model's memory for them unused.
+    Entry entry(std::string(name), std::move(value));
     if (entries_.size() == entries_.capacity()) entries_.reserve(entries_.size() + 1);
-    entries_.emplace_back(std::string(name), std::move(value));
+    entries_.push_back(std::move(entry));
   }
 }
 
