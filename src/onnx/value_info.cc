@@ -11,7 +11,9 @@ DeclaredValue read_value_info(WireCursor cursor) {
         break;
       case 2:
         info.type = cursor.message("TypeProto");
-        info.has_type = true;
+        info.has_type = !info.type.all().empty();
+        // One that says nothing is only kept.
+        if (!info.has_type) cursor.append_raw_to(info.other_fields);
         break;
       case 3:
         info.doc = cursor.string();

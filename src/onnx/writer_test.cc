@@ -239,6 +239,24 @@ TEST(Writer, DeclaredTypesGiveWayToBetterOnes) {
   EXPECT_EQ(written(), (std::vector<std::string>{"batch", "3", "batch", "3", "2", "3"}));
 }
 
+// As exporters write for the outputs of branches.
+TEST(Writer, KeepsATypeThatSaysNothing) {
+  Message g = proto::small_graph();
+  g.message(1, proto::node("Neg", {"y"}, {"z"}));
+  Message output;
+  output.text(1, "z");
+  output.message(2, Message());
+  g.message(12, output);
+  const auto bytes = write_model(*read_model(proto::model(g).result(), nullptr));
+  const std::vector<WireCursor> graphs = fields_of(WireCursor(bytes, "ModelProto"), 7);
+  ASSERT_EQ(graphs.size(), 1u);
+  const std::vector<WireCursor> outputs = fields_of(graphs[0], 12);
+  ASSERT_EQ(outputs.size(), 2u);
+  const auto written = outputs[1].all();
+  const auto expected = output.result();
+  EXPECT_TRUE(std::ranges::search(written, std::span(expected).last(2)).begin() != written.end());
+}
+
 TEST(Writer, DimensionsGetTheirNamesOfTheModelBack) {
   Message g = proto::small_graph();
   g.message(11, proto::value("z", 1, {"batch", "batch", -1, "a#b", 4}));
