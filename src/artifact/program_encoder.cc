@@ -104,62 +104,61 @@ void ProgramEncoder::put_attribute(const Attributes::Entry& attribute) {
     body_.put(code);
     body_.put_count(count);
   };
-  std::visit(Overloaded{
-                 [&](int64_t value) {
-                   one(AttributeCode::kInt);
-                   body_.put(value);
-                 },
-                 [&](float value) {
-                   one(AttributeCode::kFloat);
-                   body_.put(value);
-                 },
-                 [&](const std::string& value) {
-                   one(AttributeCode::kString);
-                   body_.text(value);
-                 },
-                 [&](const std::vector<int64_t>& values) {
-                   list(AttributeCode::kInts, values.size());
-                   for (int64_t value : values) body_.put(value);
-                 },
-                 [&](const std::vector<float>& values) {
-                   list(AttributeCode::kFloats, values.size());
-                   for (float value : values) body_.put(value);
-                 },
-                 [&](const std::vector<std::string>& values) {
-                   list(AttributeCode::kStrings, values.size());
-                   for (const std::string& value : values) body_.text(value);
-                 },
-                 [&](const Tensor& value) {
-                   one(AttributeCode::kTensor);
-                   put_constant(value);
-                 },
-                 [&](const std::vector<Tensor>& values) {
-                   list(AttributeCode::kTensors, values.size());
-                   for (const Tensor& value : values) put_constant(value);
-                 },
-                 [&](const SparseTensor& value) {
-                   one(AttributeCode::kSparseTensor);
-                   put_sparse(value);
-                 },
-                 [&](const std::vector<SparseTensor>& values) {
-                   list(AttributeCode::kSparseTensors, values.size());
-                   for (const SparseTensor& value : values) put_sparse(value);
-                 },
-                 [&](const ValueType& value) {
-                   one(AttributeCode::kType);
-                   put_type(value);
-                 },
-                 [&](const std::vector<ValueType>& values) {
-                   list(AttributeCode::kTypes, values.size());
-                   for (const ValueType& value : values) put_type(value);
-                 },
-                 // Subgraphs are subprograms by now, and references are resolved.
-                 [&](const auto&) {
-                   refuse(fmt::format("attribute '{}' is a {}", attribute.first,
-                                      kind_name(attribute.second)));
-                 },
-             },
-             attribute.second);
+  const Overloaded put{
+      [&](int64_t value) {
+        one(AttributeCode::kInt);
+        body_.put(value);
+      },
+      [&](float value) {
+        one(AttributeCode::kFloat);
+        body_.put(value);
+      },
+      [&](const std::string& value) {
+        one(AttributeCode::kString);
+        body_.text(value);
+      },
+      [&](const std::vector<int64_t>& values) {
+        list(AttributeCode::kInts, values.size());
+        for (int64_t value : values) body_.put(value);
+      },
+      [&](const std::vector<float>& values) {
+        list(AttributeCode::kFloats, values.size());
+        for (float value : values) body_.put(value);
+      },
+      [&](const std::vector<std::string>& values) {
+        list(AttributeCode::kStrings, values.size());
+        for (const std::string& value : values) body_.text(value);
+      },
+      [&](const Tensor& value) {
+        one(AttributeCode::kTensor);
+        put_constant(value);
+      },
+      [&](const std::vector<Tensor>& values) {
+        list(AttributeCode::kTensors, values.size());
+        for (const Tensor& value : values) put_constant(value);
+      },
+      [&](const SparseTensor& value) {
+        one(AttributeCode::kSparseTensor);
+        put_sparse(value);
+      },
+      [&](const std::vector<SparseTensor>& values) {
+        list(AttributeCode::kSparseTensors, values.size());
+        for (const SparseTensor& value : values) put_sparse(value);
+      },
+      [&](const ValueType& value) {
+        one(AttributeCode::kType);
+        put_type(value);
+      },
+      [&](const std::vector<ValueType>& values) {
+        list(AttributeCode::kTypes, values.size());
+        for (const ValueType& value : values) put_type(value);
+      },
+      // Subgraphs are subprograms by now, and references are resolved.
+      [&](const auto&) {
+        refuse(fmt::format("attribute '{}' is a {}", attribute.first, kind_name(attribute.second)));
+      },
+  };
+  std::visit([&](const auto& held) { put(unboxed(held)); }, attribute.second);
 }
 
 void ProgramEncoder::put_sparse(const SparseTensor& sparse) {

@@ -307,7 +307,8 @@ class Comparison {
       ASSERT_EQ(value.index(), other->second.index()) << name;
       std::visit(
           [&](const auto& held) {
-            values(held, std::get<std::decay_t<decltype(held)>>(other->second));
+            const auto& its = std::get<std::decay_t<decltype(held)>>(other->second);
+            values(unboxed(held), unboxed(its));
           },
           value);
       ++other;

@@ -1,5 +1,6 @@
 #include "exec/splice.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sardonyx {
@@ -23,6 +24,17 @@ class Splicer {
     std::vector<Node> nodes = std::exchange(bound_.program.steps, {});
     std::vector<BoundStep> steps = std::exchange(bound_.steps, {});
     const std::vector<BoundSubProgram> subs = std::exchange(bound_.subprograms, {});
+    // Branches lie within branches, and each is copied into all around it: no more than they need.
+    size_t step_count = steps.size(), buffer_count = bound_.program.buffers.size();
+    for (size_t i = 0; i < subs.size(); ++i) {
+      if (!is_spliced[i]) continue;
+      step_count += subs[i].body->steps.size();
+      const size_t own = subs[i].body->program.buffers.size();
+      buffer_count += own - std::min(own, subs[i].captures.size());
+    }
+    bound_.steps.reserve(step_count);
+    bound_.program.steps.reserve(step_count);
+    bound_.program.buffers.reserve(buffer_count);
     for (size_t i = 0; i < steps.size(); ++i) {
       std::array<int32_t, 2> branches = {-1, -1};
       for (const BoundSubProgram& sub : subs) {

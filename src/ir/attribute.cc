@@ -32,7 +32,7 @@ void Attributes::set(std::string_view name, AttributeValue value) {
   if (AttributeValue* present = find(name)) {
     *present = std::move(value);
   } else {
-    // Entries are large and few: doubling would leave half of a model's memory for them unused.
+    // There are few, in many nodes: doubling would leave half of the memory for them unused.
     Entry entry(std::string(name), std::move(value));
     if (entries_.size() == entries_.capacity()) entries_.reserve(entries_.size() + 1);
     entries_.push_back(std::move(entry));

@@ -29,10 +29,60 @@ struct AttributeRef {
   int type = 0;  // AttributeProto.AttributeType, as declared
 };
 
-using AttributeValue = std::variant<
-    int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
-    Tensor, std::vector<Tensor>, SparseTensor, std::vector<SparseTensor>, std::shared_ptr<Graph>,
-    std::vector<std::shared_ptr<Graph>>, ValueType, std::vector<ValueType>, AttributeRef>;
+// A value in memory of its own; a copy copies it.
+template <typename T>
+class Boxed {
+ public:
+  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Boxed(const Boxed& other) : Boxed(other.unboxed()) {}
+  Boxed(Boxed&& other) noexcept = default;
+  Boxed& operator=(const Boxed& other) { return *this = Boxed(other); }
+  Boxed& operator=(Boxed&& other) noexcept = default;
+
+  const T& unboxed() const { return *value_; }
+  T& unboxed() { return *value_; }
+  operator const T&() const { return *value_; }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+// What is large is boxed: a model has thousands of attributes, most of them numbers.
+using AttributeValue =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+                 std::vector<std::string>, Boxed<Tensor>, std::vector<Tensor>, Boxed<SparseTensor>,
+                 std::vector<SparseTensor>, std::shared_ptr<Graph>,
+                 std::vector<std::shared_ptr<Graph>>, Boxed<ValueType>, std::vector<ValueType>,
+                 Boxed<AttributeRef>>;
+
+// The value held by any alternative, for visitors.
+template <typename T>
+T& unboxed(T& value) {
+  return value;
+}
+template <typename T>
+const T& unboxed(const Boxed<T>& value) {
+  return value.unboxed();
+}
+template <typename T>
+T& unboxed(Boxed<T>& value) {
+  return value.unboxed();
+}
+
+// The T that the attribute holds, boxed or not; null when it holds something else.
+template <typename T>
+T* get_held(AttributeValue& value) {
+  if constexpr (std::is_constructible_v<AttributeValue, std::in_place_type_t<Boxed<T>>, T>) {
+    auto* box = std::get_if<Boxed<T>>(&value);
+    return box != nullptr ? &box->unboxed() : nullptr;
+  } else {
+    return std::get_if<T>(&value);
+  }
+}
+template <typename T>
+const T* get_held(const AttributeValue& value) {
+  return get_held<T>(const_cast<AttributeValue&>(value));
+}
 
 // "int", "float", "string", "ints", "floats", "strings", "tensor", "graph", ...: of the held kind.
 const char* kind_name(const AttributeValue& value);

@@ -86,7 +86,7 @@ template <typename T>
 std::vector<T> as_list(TextLexer& in, std::vector<AttributeValue> values) {
   std::vector<T> result;
   for (AttributeValue& value : values) {
-    T* typed = std::get_if<T>(&value);
+    T* typed = get_held<T>(value);
     if (typed == nullptr) {
       in.fail(fmt::format("the list mixes {} and {}", kind_name(values[0]), kind_name(value)));
     }

@@ -282,12 +282,12 @@ void Printer::attribute(const AttributeValue& value, const ValueNames& names,
     to.list("floats", *floats, [&](float each) { text_ += print_float_attribute(each); });
   } else if (const auto* strings = std::get_if<std::vector<std::string>>(&value)) {
     to.list("strings", *strings, [&](const std::string& each) { text_ += quote_string(each); });
-  } else if (const auto* tensor = std::get_if<Tensor>(&value)) {
+  } else if (const auto* tensor = get_held<Tensor>(value)) {
     text_ += " = " + print_tensor(*tensor, options_.max_elements);
   } else if (const auto* tensors = std::get_if<std::vector<Tensor>>(&value)) {
     to.list("tensors", *tensors,
             [&](const Tensor& each) { text_ += print_tensor(each, options_.max_elements); });
-  } else if (const auto* sparse = std::get_if<SparseTensor>(&value)) {
+  } else if (const auto* sparse = get_held<SparseTensor>(value)) {
     text_ += " = ";
     to.sparse(*sparse);
   } else if (const auto* sparses = std::get_if<std::vector<SparseTensor>>(&value)) {
@@ -297,13 +297,13 @@ void Printer::attribute(const AttributeValue& value, const ValueNames& names,
     print_graph(*held);
   } else if (const auto* graphs = std::get_if<std::vector<std::shared_ptr<Graph>>>(&value)) {
     to.list("graphs", *graphs, print_graph);
-  } else if (const auto* type = std::get_if<ValueType>(&value)) {
+  } else if (const auto* type = get_held<ValueType>(value)) {
     text_ += ": type_proto = " + print_type(*type, dims_);
   } else if (const auto* types = std::get_if<std::vector<ValueType>>(&value)) {
     if (!types->empty()) text_ += ": type_protos";
     to.list("type_protos", *types,
             [&](const ValueType& each) { text_ += print_type(each, dims_); });
-  } else if (const auto* ref = std::get_if<AttributeRef>(&value)) {
+  } else if (const auto* ref = get_held<AttributeRef>(value)) {
     text_ += fmt::format(": {} = @{}", reference_kind(ref->type), quote_name(ref->name));
   }
 }

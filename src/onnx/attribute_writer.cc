@@ -85,7 +85,7 @@ WireMessage GraphWriter::attribute(const std::string& name, const AttributeValue
       out.varint(20, static_cast<uint64_t>(kPlace.type));
     }
   };
-  std::visit(put, value);
+  std::visit([&](const auto& each) { put(unboxed(each)); }, value);
   if (fields != nullptr) out.put(fields->attribute);
   return out;
 }

@@ -237,8 +237,8 @@ TEST(Reader, FunctionsStayCalls) {
   EXPECT_EQ(found->attributes, std::vector<std::string>{"slope"});
   EXPECT_EQ(found->attribute_defaults.get_int("k", 0), 4);
   const auto& held = *node_at(*found->body, 0).attributes.find("alpha");
-  EXPECT_EQ(std::get<AttributeRef>(held).name, "slope");
-  EXPECT_EQ(std::get<AttributeRef>(held).type, 1);
+  EXPECT_EQ(get_held<AttributeRef>(held)->name, "slope");
+  EXPECT_EQ(get_held<AttributeRef>(held)->type, 1);
   EXPECT_EQ(node_at(*model->graph, 1).overload, "v2");
   EXPECT_TRUE(model->warnings.empty());
 

@@ -151,7 +151,7 @@ class Inliner {
                   bool own_subgraphs) const {
     Attributes attributes;
     for (auto& [name, value] : node.attributes) {
-      if (const AttributeRef* reference = std::get_if<AttributeRef>(&value)) {
+      if (const AttributeRef* reference = get_held<AttributeRef>(value)) {
         const AttributeValue* actual = call.attributes.find(reference->name);
         if (actual == nullptr) actual = function.attribute_defaults.find(reference->name);
         if (actual != nullptr) {

@@ -20,9 +20,9 @@ Tensor scalar_tensor(DataType type, const T& value) {
 // Undefined for an attribute that is none of the ways to write a constant.
 Tensor tensor_of(const std::string& name, const AttributeValue& value) {
   if (name == "value") {
-    if (const auto* tensor = std::get_if<Tensor>(&value)) return *tensor;
+    if (const auto* tensor = get_held<Tensor>(value)) return *tensor;
   } else if (name == "sparse_value") {
-    if (const auto* sparse = std::get_if<SparseTensor>(&value)) return sparse->to_dense();
+    if (const auto* sparse = get_held<SparseTensor>(value)) return sparse->to_dense();
   } else if (name == "value_float") {
     if (const auto* real = std::get_if<float>(&value)) {
       return scalar_tensor(DataType::kFloat, *real);

@@ -53,7 +53,7 @@ bool append_attribute(std::string& key, const AttributeValue& value) {
   } else if (const auto* reals = std::get_if<std::vector<float>>(&value)) {
     append_number(key, reals->size());
     append(key, reals->data(), reals->size() * sizeof(float));
-  } else if (const auto* tensor = std::get_if<Tensor>(&value)) {
+  } else if (const auto* tensor = get_held<Tensor>(value)) {
     return append_tensor(key, *tensor);
   } else {
     return false;

@@ -60,7 +60,8 @@ void make_private(SparseTensor& tensor) {
 
 void make_private(AttributeValue& value) {
   std::visit(
-      [](auto& held) {
+      [](auto& any) {
+        auto& held = unboxed(any);
         using T = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, SparseTensor>) {
           make_private(held);

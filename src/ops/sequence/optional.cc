@@ -58,7 +58,7 @@ constexpr OpVersion kGetElementVersions[] = {
 
 void infer_optional(InferContext& context) {
   const AttributeValue* attribute = context.node().attributes.find("type");
-  const auto* declared = attribute == nullptr ? nullptr : std::get_if<ValueType>(attribute);
+  const auto* declared = attribute == nullptr ? nullptr : get_held<ValueType>(*attribute);
   if (!context.has_input(0)) {
     if (declared == nullptr || !(declared->is_tensor() || declared->holds_values())) {
       context.fail("without an input, 'type' must say what the optional could hold");

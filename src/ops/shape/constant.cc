@@ -66,8 +66,8 @@ Tensor constant_value(const Node& node) {
                             attributes.size()));
   }
   const auto& [name, value] = *attributes.begin();
-  if (const auto* tensor = std::get_if<Tensor>(&value)) return *tensor;
-  if (const auto* sparse = std::get_if<SparseTensor>(&value)) return sparse->to_dense();
+  if (const auto* tensor = get_held<Tensor>(value)) return *tensor;
+  if (const auto* sparse = get_held<SparseTensor>(value)) return sparse->to_dense();
   const auto count = [](const auto& list) { return Shape{static_cast<int64_t>(list.size())}; };
   if (const auto* number = std::get_if<float>(&value)) {
     return Tensor::from<float>(DataType::kFloat, Shape{}, {number, 1});

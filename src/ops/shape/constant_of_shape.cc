@@ -29,7 +29,7 @@ constexpr OpVersion kVersions[] = {
 
 const Tensor* value_of(const Node& node) {
   const AttributeValue* value = node.attributes.find("value");
-  return value != nullptr ? std::get_if<Tensor>(value) : nullptr;
+  return value != nullptr ? get_held<Tensor>(*value) : nullptr;
 }
 
 void infer(InferContext& context) {
