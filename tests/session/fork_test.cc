@@ -84,6 +84,10 @@ TEST_P(ForkTest, AChildMakesAndDestroysSessions) {
 
 // Other threads are in the middle of creates, Runs and trims when the process forks.
 TEST_P(ForkTest, WhileOtherThreadsAreBusy) {
+#ifdef __SANITIZE_ADDRESS__
+  // Programs without a line of ours hang there, too, when threads allocate during a fork().
+  GTEST_SKIP() << "the allocator of g++ 12's address sanitizer keeps a lock in the child";
+#endif
   const Session session(model_, options_);
   const std::vector<float> expected = to_vector(session.run({{"x", x_}})[0]);
   std::atomic<bool> done{false};
@@ -100,8 +104,8 @@ TEST_P(ForkTest, WhileOtherThreadsAreBusy) {
       }
     });
   }
-  for (int i = 0; i < 30; ++i) {
-    ASSERT_EQ(in_child([&] {
+  for (int i = 0; i < 30 && !HasFailure(); ++i) {
+    EXPECT_EQ(in_child([&] {
                 for (int k = 0; k < 3; ++k) {
                   if (to_vector(session.run({{"x", x_}})[0]) != expected) return 1;
                 }
