@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <fstream>
 #include <optional>
 
 #include "artifact/artifact.h"
@@ -87,6 +89,22 @@ void check_free(const fs::path& path, bool overwrite) {
   }
 }
 
+// A model, or its weights, may lie under the name of the compiled part: only such a part is
+// replaced, or a link, which leaves the file behind it as it is.
+void check_holds_part(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_symlink(path, error)) return;
+  std::ifstream file(path, std::ios::binary);
+  std::array<std::byte, 16> start;
+  file.read(reinterpret_cast<char*>(start.data()), start.size());
+  const auto size = static_cast<size_t>(file.gcount());
+  if (size == 0 || artifact::is_artifact(std::span(start).first(size))) return;
+  refuse(
+      fmt::format("'{}' is no compiled model, so it is not replaced; remove it or choose another "
+                  "output",
+                  path.string()));
+}
+
 Outputs plan_outputs(const ModelSource& source, const fs::path& output,
                      const CompileOptions& options) {
   Outputs outputs;
@@ -112,6 +130,7 @@ Outputs plan_outputs(const ModelSource& source, const fs::path& output,
   outputs.compiled = outputs.model;
   outputs.compiled.replace_filename(fmt::format("{}_{}.bin", stem, cpu::kProviderName));
   check_free(outputs.compiled, options.overwrite);
+  check_holds_part(outputs.compiled);
   return outputs;
 }
 
@@ -383,6 +402,7 @@ CompileReport compile(const ModelSource& model, const std::filesystem::path& out
 
 CompileReport compile_to(const ModelSource& model, const Sink& sink,
                          const CompileOptions& options) {
+  if (!sink) refuse("there is no function to write the compiled model with");
   const Stopwatch watch;
   Compiled compiled = compile_part(model, options);
   write_embedded(compiled, options.options, sink);

@@ -255,6 +255,7 @@ TEST_F(Compile, RefusesOutputsBeforeCompiling) {
   const Row rows[] = {
       {folder_ / "taken.onnx", "exists", kBad, false},
       {folder_ / "half_ctx.onnx", "half_CPUExecutionProvider.bin' exists", kBad, false},
+      {folder_ / "half_ctx.onnx", "is no compiled model", kBad, true},
       {folder_ / "folder.onnx", "a folder", kBad, true},
       {folder_ / "folder", "a folder", kBad, true},
       {"/dev/null/x.onnx", "no folder", kBad, true},
