@@ -14,6 +14,10 @@ struct Target {
   int block;
 };
 
+// `replacement` takes the place of the node: it gets as many outputs, which are inferred and become
+// those of the graph.
+void replace_node(Graph& graph, NodeId id, Node replacement);
+
 // "pack_gemm": MatMul, Gemm and FusedMatMul of float by a constant become PackGemmB and PackedGemm.
 void pack_gemm(Graph& graph, PassContext& context, const Target& target);
 

@@ -1,7 +1,6 @@
 #include "cpu/lower.h"
 #include "kernels/gemm/gemm.h"
 #include "ops/resolve.h"
-#include "passes/edit.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -99,7 +98,6 @@ void lower_node(Graph& graph, PassContext& context, const Target& target, NodeId
   gemm.name = node.name;
   gemm.inputs = {product.a, packed, product.bias, product.residual};
   while (gemm.inputs.back() == ValueId::kNone) gemm.inputs.pop_back();
-  gemm.outputs = {graph.add_value("")};
   if (node.op == "FusedMatMul") {
     for (const char* name : {"activation", "alpha", "beta"}) {
       if (const AttributeValue* value = node.attributes.find(name)) {
@@ -110,10 +108,7 @@ void lower_node(Graph& graph, PassContext& context, const Target& target, NodeId
   gemm.attributes.set("k", product.transpose_b ? columns : rows);
   gemm.attributes.set("n", product.transpose_b ? rows : columns);
   gemm.attributes.set("nr", nr);
-  const ValueId result = gemm.outputs[0];
-  infer_node(graph, graph.add_node(std::move(gemm)));
-  replace_value(graph, node.output(0), result);
-  graph.remove_node(id);
+  replace_node(graph, id, std::move(gemm));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "kernels/int8_gemm/int8_gemm.h"
 #include "ops/gemm/int8_matmul.h"
 #include "ops/resolve.h"
-#include "passes/edit.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -58,15 +57,11 @@ void lower_node(Graph& graph, PassContext& context, const Target& target, NodeId
   gemm.version = 1;
   gemm.name = node.name;
   gemm.inputs = std::move(inputs);
-  gemm.outputs = {graph.add_value("")};
   gemm.attributes.set("k", shape[shape.size() - 2]);
   gemm.attributes.set("n", shape[shape.size() - 1]);
   gemm.attributes.set("nr", nr);
   gemm.attributes.set("b_signed", int64_t{graph.value(b).type.element == DataType::kInt8});
-  const ValueId result = gemm.outputs[0];
-  infer_node(graph, graph.add_node(std::move(gemm)));
-  replace_value(graph, node.output(0), result);
-  graph.remove_node(id);
+  replace_node(graph, id, std::move(gemm));
 }
 
 }  // namespace

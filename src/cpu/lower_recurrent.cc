@@ -3,7 +3,6 @@
 #include "ops/rnn/packed_matrices.h"
 #include "ops/rnn/panel_product.h"
 #include "ops/typed.h"
-#include "passes/edit.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -89,15 +88,7 @@ void lower_node(Graph& graph, const Target& target, const Row& row, NodeId id) {
   packed.attributes.set("hidden_size", r[2]);
   packed.attributes.set("input_size", w[2]);
   packed.attributes.set("nr", nr);
-  for (ValueId& out : packed.outputs) {
-    if (out != ValueId::kNone) out = graph.add_value("");
-  }
-  const ValueIds results = packed.outputs;
-  infer_node(graph, graph.add_node(std::move(packed)));
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i] != ValueId::kNone) replace_value(graph, node.output(i), results[i]);
-  }
-  graph.remove_node(id);
+  replace_node(graph, id, std::move(packed));
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 
 namespace sardonyx {
 
+// Stands for an input or output that a step does without; nobody writes to it.
+TensorView& absent_view();
+
 // Memory of infer_step, reused from step to step: a new signature infers every step of a program.
 struct InferScratch {
   std::vector<ValueType> types;

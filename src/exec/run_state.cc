@@ -14,11 +14,6 @@
 namespace sardonyx {
 namespace {
 
-TensorView& absent() {
-  static TensorView& view = *new TensorView;
-  return view;
-}
-
 // Sizes that come back within so many Runs keep their memory; smaller arenas are kept anyway.
 constexpr int kRunsToSettle = 32;
 constexpr int64_t kSmallArenaBytes = 1 << 20;
@@ -62,8 +57,8 @@ RunState::RunState(const BoundProgram& bound, std::span<const std::shared_ptr<Ex
       dynamic_(bound.program.buffers.size()) {
   for (const BoundStep& step : bound_.steps) {
     StepViews& views = steps_.emplace_back();
-    for (int32_t b : step.inputs) views.inputs.push_back(b < 0 ? &absent() : &views_[b]);
-    for (int32_t b : step.outputs) views.outputs.push_back(b < 0 ? &absent() : &views_[b]);
+    for (int32_t b : step.inputs) views.inputs.push_back(b < 0 ? &absent_view() : &views_[b]);
+    for (int32_t b : step.outputs) views.outputs.push_back(b < 0 ? &absent_view() : &views_[b]);
   }
 }
 

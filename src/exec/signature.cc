@@ -19,11 +19,6 @@ constexpr double kSerialStepNanoseconds = 1000.0;
 // What a subgraph costs is not known here: enough to take the workers along.
 constexpr double kControlFlowNanoseconds = 50000.0;
 
-const TensorView& absent() {
-  static const TensorView& view = *new TensorView;
-  return view;
-}
-
 bool is_key_value(const BoundProgram& bound, int32_t buffer, const Tensor& tensor,
                   bool conditions) {
   return (bound.value_needed[buffer] || (conditions && bound.condition_needed[buffer])) &&
@@ -161,7 +156,7 @@ class Resolver {
     bool all_known = true, any_dynamic = false, values_known = true;
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       const int32_t b = step.inputs[k];
-      inputs.push_back(b < 0 ? &absent() : &signature_->views[b]);
+      inputs.push_back(b < 0 ? &absent_view() : &signature_->views[b]);
       known.push_back(b >= 0 && known_[b]);
       if (b < 0) continue;
       all_known = all_known && known_[b];
@@ -184,7 +179,7 @@ class Resolver {
     }
     if (!resolved) return add_dynamic_step(s);
     for (size_t i = 0; i < step.outputs.size(); ++i) {
-      if (step.outputs[i] < 0) outputs[i] = const_cast<TensorView*>(&absent());
+      if (step.outputs[i] < 0) outputs[i] = &absent_view();
     }
     if (evaluate_now(step, node, all_known, inputs, outputs)) return;
     // Strings are objects, which the arena cannot hold.

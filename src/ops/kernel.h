@@ -6,7 +6,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -138,13 +137,8 @@ class RunContext {
   // It must own its bytes, and so must its elements: inputs may lie in the arena.
   Status give_output(size_t i, Tensor tensor) const;
 
-  // The caller wants the Run to end: a chunk that may take longer than some milliseconds asks now
-  // and then and returns kFail.
-  bool is_cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
-
   SubgraphRunner* subgraphs = nullptr;  // of a control-flow node
-  const std::atomic<bool>* cancel = nullptr;
-  const bool* wanted = nullptr;  // per output; null: all
+  const bool* wanted = nullptr;         // per output; null: all
 
   // Set by exec; take (context of exec, output index, ...).
   Status (*allocate)(void*, size_t, const Shape&) = nullptr;

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "ops/run_node.h"
+#include "passes/edit.h"
 #include "passes/passes.h"
 #include "sardonyx/error.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/op.h"
+#include "passes/edit.h"
 #include "passes/passes.h"
 
 namespace sardonyx {
@@ -55,14 +56,6 @@ void remove_dead_code(Graph& graph, PassContext& context) {
   for (size_t i = 0; i < graph.value_count(); ++i) {
     drop_unused_constant(graph, static_cast<ValueId>(i));
   }
-}
-
-void drop_unused_constant(Graph& graph, ValueId id) {
-  GraphValue& value = graph.value(id);
-  if (!value.alive || !value.is_constant() || graph.use_count(id) != 0) return;
-  if (graph.is_input(id)) return;
-  value.constant = Tensor();
-  value.alive = false;
 }
 
 }  // namespace sardonyx

@@ -39,6 +39,14 @@ void erase_unused(Graph& graph, NodeId id) {
   }
 }
 
+void drop_unused_constant(Graph& graph, ValueId id) {
+  GraphValue& value = graph.value(id);
+  if (!value.alive || !value.is_constant() || graph.use_count(id) != 0) return;
+  if (graph.is_input(id)) return;
+  value.constant = Tensor();
+  value.alive = false;
+}
+
 std::string join_names(const Graph& graph, const std::vector<NodeId>& nodes) {
   constexpr size_t kMaxLength = 200;
   std::string joined;

@@ -17,6 +17,9 @@ void replace_value(Graph& graph, ValueId from, ValueId to);
 // without users stay: dead_code takes them.
 void erase_unused(Graph& graph, NodeId id);
 
+// Frees the memory of the value when it is a constant that nobody uses.
+void drop_unused_constant(Graph& graph, ValueId id);
+
 // Joins provenance names with '+': each once, up to about 200 characters.
 std::string join_names(const Graph& graph, const std::vector<NodeId>& nodes);
 

@@ -30,9 +30,6 @@ void lower_captured_constants(Graph& graph, PassContext& context);
 void merge_common_subexpressions(Graph& graph, PassContext& context);
 
 void remove_dead_code(Graph& graph, PassContext& context);
-// What it does with constants, for one value: frees its memory when it is a constant that nobody
-// uses.
-void drop_unused_constant(Graph& graph, ValueId id);
 
 // All pattern rules of the stage.
 void rewrite(Graph& graph, PassContext& context);

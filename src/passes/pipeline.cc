@@ -12,10 +12,10 @@ using Level = OptimizationLevel;
 const std::vector<rules::Rule>& all_rules() {
   static const std::vector<rules::Rule>& all = *new std::vector<rules::Rule>([] {
     std::vector<rules::Rule> rows;
-    for (const auto table : {rules::noop_rules(), rules::shape_rules(), rules::arithmetic_rules(),
-                             rules::conv_rules(), rules::conv_input_rules(), rules::gemm_rules(),
-                             rules::activation_rules(), rules::gelu_rules(), rules::norm_rules(),
-                             rules::quantize_rules(), rules::fused_rules()}) {
+    for (const auto& table : {rules::noop_rules(), rules::shape_rules(), rules::arithmetic_rules(),
+                              rules::conv_rules(), rules::conv_input_rules(), rules::gemm_rules(),
+                              rules::activation_rules(), rules::gelu_rules(), rules::norm_rules(),
+                              rules::quantize_rules(), rules::fused_rules()}) {
       rows.insert(rows.end(), table.begin(), table.end());
     }
     return rows;

@@ -28,7 +28,7 @@ struct CompiledModel {
   std::vector<std::vector<Shape>> shapes;
   PipelineReport canonical;                         // passes on portable operators
   PipelineReport fused;                             // passes of the CPU provider
-  std::vector<artifact::UncheckedWeights> weights;  // of a compiled model
+  std::vector<artifact::UncheckedWeights> weights;  // still to be checked
 };
 
 // "imported" (as the file says: functions are calls, nothing is inferred), "canonical", "fused",

@@ -202,7 +202,8 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
                                        found->graph_outputs == names_of(parts[0].outputs)));
   CompiledModel model;
   std::vector<artifact::UncheckedWeights> weights;
-  for (size_t i = 0; i < parts.size(); ++i) {
+  const bool later = options.verify_compiled == VerifyCompiled::kBackground;
+  for (size_t i = 0; later && i < parts.size(); ++i) {
     weights.push_back(unchecked_weights(parts[i], paths[i], source, bytes));
   }
   if (is_whole) {

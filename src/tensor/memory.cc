@@ -50,7 +50,6 @@ std::shared_ptr<void> allocate_block(int64_t size_bytes) {
   const size_t rounded = size == 0
                              ? kTensorAlignment
                              : (size + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-  if (MemoryBudget::current() == nullptr) return allocate(rounded);
   MemoryCharge charge = MemoryCharge::on_current(size_bytes);
   return std::move(charge).with(allocate(rounded));
 }

@@ -1,8 +1,6 @@
 // The check of a compiled model's weights: before the first Run, after it in the background, or
 // never.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +10,7 @@
 #include "artifact/artifact.h"
 #include "base/mapped_file.h"
 #include "sardonyx/compile.h"
+#include "tests/session/in_child.h"
 #include "tests/session/test_models.h"
 
 namespace sardonyx {
@@ -222,17 +221,13 @@ TEST_F(WeightsCheck, FirstRunsOfManyThreads) {
 TEST_F(WeightsCheck, AChildChecksForItself) {
   auto session = std::make_unique<Session>(table(), options_);
   session->run({{"i", row_zero()}});
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(400);
+  const auto runs_and_checks = [&] {
     session->run({{"i", row_zero()}});
     const bool is_intact = state_after_check(*session) == WeightsState::kIntact;
     session.reset();
-    _exit(is_intact ? 7 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), 7);
+    return is_intact ? 7 : 1;
+  };
+  EXPECT_EQ(in_child(runs_and_checks, 400), 7);
   EXPECT_EQ(state_after_check(*session), WeightsState::kIntact);
 }
 

@@ -209,7 +209,6 @@ class RecurrentKernel final : public Kernel {
     const T* projected = scratch(context, s.projected) + d * s.steps * s.batch * columns;
     const size_t hidden_bytes = static_cast<size_t>(hidden) * sizeof(T);
     for (; args.step < longest; ++args.step) {
-      if (context.is_cancelled()) return Status(ErrorCode::kFail, "cancelled");
       // Rows behind the last one that still runs rest; those before it are computed in vain.
       args.rows = rows;
       while (!args.is_active(args.rows - 1)) --args.rows;

@@ -109,36 +109,33 @@ ValueId leaky_relu(Rewrite& r) {
 
 }  // namespace
 
-std::span<const Rule> activation_rules() {
-  static const std::vector<Rule>&
-      rules =
-          *new std::vector<Rule>{
-              {"hard_swish", hard_swish_pattern(), x_is_float,
-               [](Rewrite& r) {
-                 return r.emit({"HardSwish", 14}, {r[x]});
-               },
-               kExtended},
-              {"hard_sigmoid", op("Div|Mul", {clipped(), constant(divisor)}), check_hard_sigmoid,
-               build_hard_sigmoid, kExtended},
-              {"hard_sigmoid_scaled",
-               clip(op("Add", {op("Mul", {x, constant(factor)}), constant(offset)}), 0, 1),
-               check_scaled, build_scaled_mul, kExtended},
-              {"hard_sigmoid_divided",
-               clip(op("Add", {op("Div", {x, constant(factor)}), constant(offset)}), 0, 1),
-               check_scaled, build_scaled_div, kExtended},
-              {"silu", op("Mul", {x, op("Sigmoid", {x})}), x_is_float,
-               [](Rewrite& r) { return swish(r, 1.0); }, kExtended},
-              {"quick_gelu", op("Mul", {x, op("Sigmoid", {op("Mul", {x, constant(factor)})})}),
-               check_quick_gelu,
-               [](Rewrite& r) { return swish(r, *scalar_of(r.constant(factor))); }, kExtended},
-              {"mish", op("Mul", {x, op("Tanh", {op("Softplus", {x})})}), x_is_float,
-               [](Rewrite& r) {
-                 return r.emit({"Mish", 18}, {r[x]});
-               },
-               kExtended},
-              {"prelu_scalar", op("PRelu", {x, constant(slope)}), slope_is_scalar, leaky_relu},
-          };
-  return rules;
+std::vector<Rule> activation_rules() {
+  return {
+      {"hard_swish", hard_swish_pattern(), x_is_float,
+       [](Rewrite& r) {
+         return r.emit({"HardSwish", 14}, {r[x]});
+       },
+       kExtended},
+      {"hard_sigmoid", op("Div|Mul", {clipped(), constant(divisor)}), check_hard_sigmoid,
+       build_hard_sigmoid, kExtended},
+      {"hard_sigmoid_scaled",
+       clip(op("Add", {op("Mul", {x, constant(factor)}), constant(offset)}), 0, 1), check_scaled,
+       build_scaled_mul, kExtended},
+      {"hard_sigmoid_divided",
+       clip(op("Add", {op("Div", {x, constant(factor)}), constant(offset)}), 0, 1), check_scaled,
+       build_scaled_div, kExtended},
+      {"silu", op("Mul", {x, op("Sigmoid", {x})}), x_is_float,
+       [](Rewrite& r) { return swish(r, 1.0); }, kExtended},
+      {"quick_gelu", op("Mul", {x, op("Sigmoid", {op("Mul", {x, constant(factor)})})}),
+       check_quick_gelu, [](Rewrite& r) { return swish(r, *scalar_of(r.constant(factor))); },
+       kExtended},
+      {"mish", op("Mul", {x, op("Tanh", {op("Softplus", {x})})}), x_is_float,
+       [](Rewrite& r) {
+         return r.emit({"Mish", 18}, {r[x]});
+       },
+       kExtended},
+      {"prelu_scalar", op("PRelu", {x, constant(slope)}), slope_is_scalar, leaky_relu},
+  };
 }
 
 }  // namespace sardonyx::rules

@@ -61,8 +61,8 @@ ValueId clip_of_relu(Rewrite& r) {
 
 }  // namespace
 
-std::span<const Rule> arithmetic_rules() {
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+std::vector<Rule> arithmetic_rules() {
+  return {
       {"div_to_mul", op("Div", {x, constant(c)}), powers_of_two, div_to_mul},
       {"sub_to_add", op("Sub", {x, constant(c)}), constant_is_float, sub_to_add},
       {"mul_reciprocal", op("Mul", {op("Div", {scalar(1.0, 0), x}), y}), nullptr,
@@ -71,7 +71,6 @@ std::span<const Rule> arithmetic_rules() {
        }},
       {"relu_clip", op("Clip", {op("Relu", {x})}).with_more_inputs(), constant_clip, clip_of_relu},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules

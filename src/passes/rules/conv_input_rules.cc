@@ -147,8 +147,8 @@ ValueId fold_pad(Rewrite& r) {
 
 }  // namespace
 
-std::span<const Rule> conv_input_rules() {
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+std::vector<Rule> conv_input_rules() {
+  return {
       {"conv_input_mul", convolution_of(op("Mul", {x, constant(c)}).shared()), check_constant,
        take_mul},
       {"conv_input_add", convolution_of(op("Add", {x, constant(c)}).shared()), check_add, take_add},
@@ -156,7 +156,6 @@ std::span<const Rule> conv_input_rules() {
        op("Conv", {op("Pad", {x}).with_more_inputs().as(pads).shared()}).with_more_inputs(),
        check_pad, fold_pad},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules

@@ -131,8 +131,8 @@ ValueId fold_add(Rewrite& r) {
 
 }  // namespace
 
-std::span<const Rule> conv_rules() {
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+std::vector<Rule> conv_rules() {
+  return {
       {"conv_batch_norm",
        op("BatchNormalization",
           {convolution(), constant(scale), constant(shift), constant(mean), constant(variance)}),
@@ -140,7 +140,6 @@ std::span<const Rule> conv_rules() {
       {"conv_mul", op("Mul", {convolution(), constant(c)}), check_per_channel, fold_mul},
       {"conv_add", op("Add", {convolution(), constant(c)}), check_per_channel, fold_add},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules

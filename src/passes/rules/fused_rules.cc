@@ -177,8 +177,8 @@ ValueId take_activation(Rewrite& r) {
 
 }  // namespace
 
-std::span<const Rule> fused_rules() {
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+std::vector<Rule> fused_rules() {
+  return {
       {"matmul_bias", op("Add", {product(), constant(addend)}), check_bias, take_bias, kExtended,
        RunsIn::kFusedOnly},
       {"fuse_residual", op("Add", {convolution_or_product(), residual}), check_residual,
@@ -186,7 +186,6 @@ std::span<const Rule> fused_rules() {
       {"fuse_activation", op(kActivations, {convolution_or_product()}).with_more_inputs(),
        check_activation, take_activation, kExtended, RunsIn::kFusedOnly},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules

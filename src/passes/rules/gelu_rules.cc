@@ -59,12 +59,11 @@ ValueId gelu(Rewrite& r, const char* approximate) {
 
 }  // namespace
 
-std::span<const Rule> gelu_rules() {
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+std::vector<Rule> gelu_rules() {
+  return {
       {"gelu", erf_gelu(), x_is_float, [](Rewrite& r) { return gelu(r, "none"); }, kExtended},
       {"gelu_tanh", tanh_gelu(), x_is_float, [](Rewrite& r) { return gelu(r, "tanh"); }, kExtended},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules

@@ -46,15 +46,14 @@ ValueId add_c(Rewrite& r) {
 
 }  // namespace
 
-std::span<const Rule> gemm_rules() {
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+std::vector<Rule> gemm_rules() {
+  return {
       {"gemm_transpose_a", op("Gemm", {transposed(a), b}).with_more_inputs(), nullptr,
        [](Rewrite& r) { return flip(r, "transA"); }},
       {"gemm_transpose_b", op("Gemm", {a, transposed(b)}).with_more_inputs(), nullptr,
        [](Rewrite& r) { return flip(r, "transB"); }},
       {"gemm_add", op("Add", {op("Gemm", {a, b}).as(gemm), constant(c)}), check_addend, add_c},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules

@@ -73,45 +73,35 @@ bool has_one_output(const Graph&, const Node& node) { return node.outputs.size()
 
 }  // namespace
 
-std::span<const Rule> noop_rules() {
-  static const std::
-      vector<Rule>&
-          rules =
-              *new std::vector<Rule>{
-                  {"identity", op("Identity", {x}), nullptr, keep_x_and_its_shape},
-                  {"cast_to_same", op("Cast", {x}), same_type, keep_x_and_its_shape},
-                  {"dropout_inference",
-                   op("Dropout", {x}).with_more_inputs().where(is_inference_dropout), nullptr,
-                   keep_x_and_its_shape},
-                  {"add_zero", one_of({op("Add", {x, constant(c)}), op("Sub", {x, constant(c)})}),
-                   all_are<0>, keep_x_beside_constant},
-                  {"mul_one",
-                   one_of({op("Mul", {x, constant(c)}), op("Div|Pow", {x, constant(c)})}),
-                   all_are<1>, keep_x_beside_constant},
-                  {"transpose_noop", op("Transpose", {x}).where(has_identity_perm), nullptr,
-                   keep_x_and_its_shape},
-                  {"reshape_noop",
-                   op("Reshape|Squeeze|Unsqueeze|Flatten|Expand", {x}).with_more_inputs(), nullptr,
-                   keep_x},
-                  {"slice_noop", op("Slice", {x}).with_more_inputs().where(has_positive_steps),
-                   nullptr, keep_x},
-                  {"pad_noop", op("Pad", {x}).with_more_inputs().where(pads_nothing), nullptr,
-                   keep_x_and_its_shape},
-                  {"tile_noop", op("Tile", {x, constant(c)}), all_are<1>, keep_x_and_its_shape},
-                  {"single_input", op("Concat|Sum|Max|Min|Mean", {x}), nullptr,
-                   keep_x_and_its_shape},
-                  {"split_noop", op("Split", {x}).with_more_inputs().where(has_one_output), nullptr,
-                   keep_x},
-                  {"relu_twice",
-                   op("Relu",
-                      {op("Relu|Sigmoid|HardSigmoid|Softplus|Abs", {any()}).as(x).shared()}),
-                   nullptr, keep_x_and_its_shape},
-                  {"where_not", op("Where", {op("Not", {c}).shared(), a, b}), nullptr,
-                   [](Rewrite& r) {
-                     return r.emit({"Where", 9}, {r[c], r[b], r[a]});
-                   }},
-              };
-  return rules;
+std::vector<Rule> noop_rules() {
+  return {
+      {"identity", op("Identity", {x}), nullptr, keep_x_and_its_shape},
+      {"cast_to_same", op("Cast", {x}), same_type, keep_x_and_its_shape},
+      {"dropout_inference", op("Dropout", {x}).with_more_inputs().where(is_inference_dropout),
+       nullptr, keep_x_and_its_shape},
+      {"add_zero", one_of({op("Add", {x, constant(c)}), op("Sub", {x, constant(c)})}), all_are<0>,
+       keep_x_beside_constant},
+      {"mul_one", one_of({op("Mul", {x, constant(c)}), op("Div|Pow", {x, constant(c)})}),
+       all_are<1>, keep_x_beside_constant},
+      {"transpose_noop", op("Transpose", {x}).where(has_identity_perm), nullptr,
+       keep_x_and_its_shape},
+      {"reshape_noop", op("Reshape|Squeeze|Unsqueeze|Flatten|Expand", {x}).with_more_inputs(),
+       nullptr, keep_x},
+      {"slice_noop", op("Slice", {x}).with_more_inputs().where(has_positive_steps), nullptr,
+       keep_x},
+      {"pad_noop", op("Pad", {x}).with_more_inputs().where(pads_nothing), nullptr,
+       keep_x_and_its_shape},
+      {"tile_noop", op("Tile", {x, constant(c)}), all_are<1>, keep_x_and_its_shape},
+      {"single_input", op("Concat|Sum|Max|Min|Mean", {x}), nullptr, keep_x_and_its_shape},
+      {"split_noop", op("Split", {x}).with_more_inputs().where(has_one_output), nullptr, keep_x},
+      {"relu_twice",
+       op("Relu", {op("Relu|Sigmoid|HardSigmoid|Softplus|Abs", {any()}).as(x).shared()}), nullptr,
+       keep_x_and_its_shape},
+      {"where_not", op("Where", {op("Not", {c}).shared(), a, b}), nullptr,
+       [](Rewrite& r) {
+         return r.emit({"Where", 9}, {r[c], r[b], r[a]});
+       }},
+  };
 }
 
 }  // namespace sardonyx::rules

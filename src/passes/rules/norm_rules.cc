@@ -116,8 +116,8 @@ ValueId take_bias(Rewrite& r) {
 
 }  // namespace
 
-std::span<const Rule> norm_rules() {
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+std::vector<Rule> norm_rules() {
+  return {
       {"layer_norm", layer_norm_core(), check_core,
        [](Rewrite& r) {
          return emit_core(r, {"LayerNormalization", 17});
@@ -134,7 +134,6 @@ std::span<const Rule> norm_rules() {
       {"layer_norm_bias", op("Add", {op("LayerNormalization", {x, scale}).as(norm), bias}),
        check_bias, take_bias, kExtended},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules

@@ -257,11 +257,11 @@ ValueId build_conv(Rewrite& r) {
 
 }  // namespace
 
-std::span<const Rule> quantize_rules() {
+std::vector<Rule> quantize_rules() {
   const Pattern x = dequantized(a, a_scale, a_zero, left);
   const Pattern w = dequantized(b, b_scale, b_zero, right);
   const Pattern bias = dequantized(c, c_scale, c_zero, addend);
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+  return {
       {"int8_matmul", op("MatMul", {x, w}), [](const Match& m) { return check_operands(m, 1); },
        build_matmul, kExtended, RunsIn::kFusedOnly},
       {"int8_gemm", one_of({op("Gemm", {x, w, c}), op("Gemm", {x, w})}), check_gemm, build_gemm,
@@ -280,7 +280,6 @@ std::span<const Rule> quantize_rules() {
        quantized(one_of({op("Conv", {x, w, bias}).as(product), op("Conv", {x, w}).as(product)})),
        check_conv, build_conv, kExtended, RunsIn::kFusedOnly},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules

@@ -2,22 +2,22 @@
 // overlap: earlier rows are tried first.
 #pragma once
 
-#include <span>
+#include <vector>
 
 #include "passes/pattern.h"
 
 namespace sardonyx::rules {
 
-std::span<const Rule> noop_rules();
-std::span<const Rule> shape_rules();
-std::span<const Rule> arithmetic_rules();
-std::span<const Rule> conv_rules();
-std::span<const Rule> conv_input_rules();
-std::span<const Rule> gemm_rules();
-std::span<const Rule> activation_rules();
-std::span<const Rule> gelu_rules();
-std::span<const Rule> norm_rules();
-std::span<const Rule> quantize_rules();
-std::span<const Rule> fused_rules();
+std::vector<Rule> noop_rules();
+std::vector<Rule> shape_rules();
+std::vector<Rule> arithmetic_rules();
+std::vector<Rule> conv_rules();
+std::vector<Rule> conv_input_rules();
+std::vector<Rule> gemm_rules();
+std::vector<Rule> activation_rules();
+std::vector<Rule> gelu_rules();
+std::vector<Rule> norm_rules();
+std::vector<Rule> quantize_rules();
+std::vector<Rule> fused_rules();
 
 }  // namespace sardonyx::rules

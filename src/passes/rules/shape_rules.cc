@@ -85,8 +85,8 @@ const char* shape_is_computed(const Match& m) {
 
 }  // namespace
 
-std::span<const Rule> shape_rules() {
-  static const std::vector<Rule>& rules = *new std::vector<Rule>{
+std::vector<Rule> shape_rules() {
+  return {
       {"transpose_chain", op("Transpose", {op("Transpose", {x}).as(inner).shared()}), check_perms,
        merge_transposes},
       {"reshape_chain",
@@ -98,7 +98,6 @@ std::span<const Rule> shape_rules() {
          return r.emit({"Shape", r.root().version}, {r[x]}, r.root().attributes);
        }},
   };
-  return rules;
 }
 
 }  // namespace sardonyx::rules
