@@ -54,7 +54,10 @@ void declare_check(Verb& verb) {
   verb.positional("model", arguments->model, "The compiled model");
   verb.flag("--json", arguments->json, "Print JSON");
   verb.footer(kFooter);
-  verb.action([arguments] { return check(*arguments); });
+  verb.action([arguments] {
+    check_environment();
+    return check(*arguments);
+  });
 }
 
 }  // namespace sardonyx::cli

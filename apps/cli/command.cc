@@ -34,6 +34,13 @@ CommandError usage_error(const std::string& message) {
 
 void SessionOptions::declare(Verb& verb) {
   verb.number("--threads", threads, "Threads of a run; 0: the cores this process may use", 0, 1024);
+  verb.choice("--verify-compiled", verify_compiled,
+              "When the weights of a compiled model are checked: after the first run, or before",
+              {"off", "background", "full"});
+  declare_loading(verb);
+}
+
+void SessionOptions::declare_loading(Verb& verb) {
   verb.choice("--level", level, "How far the graph is optimised",
               {"none", "basic", "extended", "layout", "all"});
   verb.list("--disable", disabled, "Passes and rules to leave out; inspect lists them");
@@ -41,9 +48,6 @@ void SessionOptions::declare(Verb& verb) {
               -1);
   verb.repeatable("--dim", dimensions, "Fix a named dimension of the model (repeatable)",
                   "NAME=SIZE");
-  verb.choice("--verify-compiled", verify_compiled,
-              "When the weights of a compiled model are checked: after the first run, or before",
-              {"off", "background", "full"});
   verb.choice("--log-level", log_level,
               "Least important lines that are logged to stderr; without it SARDONYX_LOG_LEVEL, or "
               "warning",
@@ -51,8 +55,6 @@ void SessionOptions::declare(Verb& verb) {
   verb.flag("--progress", progress,
             "Report progress on stderr; without it only when that is a terminal");
 }
-
-namespace {
 
 // Errors of the user's environment are no fault of a model.
 void check_environment(const Options& options) {
@@ -63,6 +65,8 @@ void check_environment(const Options& options) {
     throw CommandError(kExitUsage, error);
   }
 }
+
+namespace {
 
 void print_log_line(LogLevel level, std::string_view line) {
   clear_progress();

@@ -43,7 +43,7 @@ void declare_doctor(Verb& verb);
 void declare_compile(Verb& verb);
 void declare_check(Verb& verb);
 
-// Options that every verb with a session has.
+// Options of the verbs that load models.
 struct SessionOptions {
   int threads = 0;
   std::string level = "all";
@@ -55,11 +55,16 @@ struct SessionOptions {
   bool progress = false;
 
   void declare(Verb& verb);
+  // Without those that only runs need.
+  void declare_loading(Verb& verb);
   // Throws CommandError(kExitUsage), also for wrong environment variables.
   Options make() const;
 };
 
-// Errors become CommandError(kExitModel) that names the file.
+// Throws CommandError(kExitUsage) for environment variables that hold what they must not.
+void check_environment(const Options& options = {});
+
+// Errors become CommandError(kExitModel) that names the file, or kExitUsage for wrong options.
 Session open_session(const std::filesystem::path& model, const Options& options);
 
 // Session::run whose argument errors become CommandError(kExitInput).

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -36,6 +37,8 @@ struct Arguments {
   SessionOptions session;
 };
 
+bool is_readable(const std::string& path) { return std::ifstream(path).is_open(); }
+
 int compile_model(const Arguments& arguments) {
   CompileOptions options;
   options.options = arguments.session.make();
@@ -53,6 +56,9 @@ int compile_model(const Arguments& arguments) {
   try {
     report = compile(arguments.model, arguments.output, options);
   } catch (const Error& error) {
+    // Of a model that can be opened, reading and optimising end in other codes.
+    const bool is_output = error.code() == ErrorCode::kFail && is_readable(arguments.model);
+    if (is_output) throw CommandError(kExitFailure, error);
     throw model_error(arguments.model, error);
   }
   clear_progress();
@@ -91,7 +97,7 @@ void declare_compile(Verb& verb) {
                   "set)",
                   "NAME=SHAPE");
   verb.flag("--json", arguments->json, "Print JSON");
-  arguments->session.declare(verb);
+  arguments->session.declare_loading(verb);
   verb.footer(kFooter);
   verb.action([arguments] { return compile_model(*arguments); });
 }

@@ -85,7 +85,12 @@ std::string hint(const std::filesystem::path& model, ErrorCode code) {
 CommandError model_error(const std::filesystem::path& model, const Error& error) {
   const bool is_named = std::string_view(error.what()).find(model.string()) != std::string::npos;
   const Error named = is_named ? error : error.with_context(model.string());
-  return CommandError(kExitModel, named.code(), named.what() + hint(model, named.code()));
+  // Only options, and paths that name no file, are invalid arguments.
+  std::error_code ignored;
+  const bool is_usage = error.code() == ErrorCode::kInvalidArgument &&
+                        std::filesystem::is_regular_file(model, ignored);
+  return CommandError(is_usage ? kExitUsage : kExitModel, named.code(),
+                      named.what() + hint(model, named.code()));
 }
 
 }  // namespace sardonyx::cli

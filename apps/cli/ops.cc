@@ -96,7 +96,10 @@ the first on run. Types are those of the newest version.
 
 Example:
   sardonyx ops Conv)");
-  verb.action([arguments] { return list_ops(*arguments); });
+  verb.action([arguments] {
+    check_environment();
+    return list_ops(*arguments);
+  });
 }
 
 }  // namespace sardonyx::cli

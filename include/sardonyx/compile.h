@@ -61,7 +61,8 @@ struct CompileReport {
 // Writes `output` and, unless embedded, "<name>_CPUExecutionProvider.bin" beside it, where <name>
 // is the output's name without "_ctx.onnx" or extension. An empty `output` is "<model>_ctx.onnx"
 // beside the model. Both files are complete before either takes its name. Errors: kInvalidArgument
-// (no or existing output, unknown target, unknown input in `shapes`), kInvalidGraph (a model that
+// (no or existing output, unknown target, `shapes` of an unknown input or that no Run could have),
+// kFail (an output cannot be written), kInvalidGraph (a model that
 // is compiled already), kModelLoadCanceled, and those of Session's constructor.
 SARDONYX_API CompileReport compile(const ModelSource& model,
                                    const std::filesystem::path& output = {},

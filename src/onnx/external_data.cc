@@ -86,9 +86,15 @@ SharedBytes ExternalData::open(const std::string& location) {
                     location));
   }
   if (const auto known = opened_.find(location); known != opened_.end()) return known->second;
-  const auto file =
-      MappedFile::open(folder_.resolve(location, "external data"), MappedFile::Links::kRefuse);
-  return opened_[location] = {file->bytes(), file};
+  const std::string path = folder_.resolve(location, "external data");
+  try {
+    const auto file = MappedFile::open(path, MappedFile::Links::kRefuse);
+    return opened_[location] = {file->bytes(), file};
+  } catch (const Error& error) {
+    // The path is the model's, not an argument of the caller.
+    if (error.code() == ErrorCode::kInvalidArgument) refuse(error.what());
+    throw;
+  }
 }
 
 SharedBytes ExternalData::find(const Entries& entries, size_t size_bytes) {

@@ -20,6 +20,7 @@
 #include "session/compiled_model.h"
 #include "session/log.h"
 #include "session/model_info.h"
+#include "session/prepared_shapes.h"
 #include "session/source_hash.h"
 
 namespace sardonyx {
@@ -221,40 +222,6 @@ std::vector<ValueInfo> inputs_of(const Model& model) {
   return inputs;
 }
 
-std::vector<std::vector<Shape>> ordered_shapes(const CompileOptions& options,
-                                               const std::vector<ValueInfo>& inputs) {
-  std::vector<std::vector<Shape>> sets;
-  for (const auto& by_name : options.shapes) {
-    for (const auto& [name, shape] : by_name) {
-      const auto is_it = [&name = name](const ValueInfo& input) { return input.name == name; };
-      if (std::any_of(inputs.begin(), inputs.end(), is_it)) continue;
-      refuse(fmt::format("the model has no input '{}' to prepare a shape for", name));
-    }
-    std::vector<Shape> shapes;
-    for (const ValueInfo& input : inputs) {
-      const auto found = by_name.find(input.name);
-      const bool is_given = found != by_name.end();
-      const std::vector<int64_t>& dims = is_given ? found->second : input.shape;
-      if (input.kind != ValueKind::kTensor) {
-        refuse(fmt::format("shapes can be prepared for tensors only; input '{}' is {}", input.name,
-                           input.type));
-      }
-      bool fits = input.has_shape ? dims.size() == input.shape.size() : is_given;
-      for (size_t d = 0; fits && d < dims.size(); ++d) {
-        fits =
-            dims[d] >= 0 && (!input.has_shape || input.shape[d] < 0 || input.shape[d] == dims[d]);
-      }
-      if (!fits) {
-        refuse(fmt::format("input '{}': the shape to prepare is {}, the model wants {}", input.name,
-                           is_given ? to_string(Shape(std::span(dims))) : "not given", input.type));
-      }
-      shapes.emplace_back(std::span(dims));
-    }
-    sets.push_back(std::move(shapes));
-  }
-  return sets;
-}
-
 void check_not_compiled(const ModelSource& source) {
   const ModelBytes bytes = open_model(source);
   bool is_compiled = artifact::is_artifact(bytes.bytes);
@@ -278,7 +245,7 @@ Compiled compile_part(const ModelSource& source, const CompileOptions& options) 
                                       [&](std::string_view stage, const Model& imported) {
                                         if (stage != "imported") return;
                                         // What does not fit is refused before the work begins.
-                                        ordered_shapes(options, inputs_of(imported));
+                                        order_shapes(options.shapes, inputs_of(imported));
                                         result.wrapper.take_interface(imported);
                                       });
   const Log log(options.options);
@@ -286,7 +253,8 @@ Compiled compile_part(const ModelSource& source, const CompileOptions& options) 
   result.report.nodes = static_cast<size_t>(model.canonical.nodes_before);
   result.report.steps = model.program.steps.size();
   artifact::CompiledPart& part = result.part;
-  part.shapes = ordered_shapes(options, model.inputs);
+  part.shapes = order_shapes(options.shapes, model.inputs);
+  check_shapes_fit(model.program, isa, model.inputs, part.shapes);
   part.facets = cpu::facets_of(model.program, isa, cpu::CompileOptions().block);
   part.program = std::move(model.program);
   part.inputs = std::move(model.inputs);

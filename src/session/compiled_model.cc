@@ -187,7 +187,10 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
         parts.push_back(read_part(file, options, warnings));
         paths.push_back(file.path);
       } catch (const Error& error) {
-        throw error.with_context(label(node));
+        // The path is the model's, not an argument of the caller.
+        const bool is_path = error.code() == ErrorCode::kInvalidArgument;
+        throw Error(is_path ? ErrorCode::kInvalidGraph : error.code(), error.what())
+            .with_context(label(node));
       }
     }
   }

@@ -16,6 +16,7 @@
 #include "session/compiled_model.h"
 #include "session/log.h"
 #include "session/plan_report.h"
+#include "session/prepared_shapes.h"
 #include "session/value_access.h"
 #include "session/weights_check.h"
 #include "tensor/memory.h"
@@ -140,28 +141,17 @@ struct Session::Impl {
     if (options.progress) options.progress("ready", 1.0);
   }
 
-  // Resolves the signature of these input shapes ahead of the first Run. Contents of small integer
-  // inputs may be part of a signature: zeros stand for them, and nothing else is read. Shapes that
-  // are too large for this machine are none of its Runs' business until one asks for them.
+  // Resolves the signature of these input shapes ahead of the first Run. Shapes that are too large
+  // for this machine are none of its Runs' business until one asks for them.
   void prepare(const std::vector<Shape>& shapes, const Log& log) {
-    alignas(kTensorAlignment) static constexpr int64_t kZeros[2 * kMaxKeyElements] = {};
-    std::vector<Tensor> stand_ins;
     for (size_t i = 0; i < shapes.size(); ++i) {
-      const std::optional<int64_t> count = checked_element_count(shapes[i]);
-      if (inputs[i].kind == ValueKind::kTensor && count.has_value() &&
-          storage_bytes(inputs[i].element_type, *count).has_value()) {
-        stand_ins.push_back(Tensor::view(inputs[i].element_type, shapes[i], kZeros));
-      }
-      if (stand_ins.size() == i || !fits(stand_ins[i], inputs[i])) {
-        throw Error(
-            ErrorCode::kFail,
-            fmt::format("the compiled model is damaged: it prepares input '{}' ({}) for the "
-                        "shape {}",
-                        inputs[i].name, inputs[i].type, to_string(shapes[i])));
-      }
+      const std::string reason = why_not(inputs[i], shapes[i]);
+      if (reason.empty()) continue;
+      throw Error(ErrorCode::kFail, fmt::format("the compiled model is damaged: its input '{}' {}",
+                                                inputs[i].name, reason));
     }
     try {
-      executor->signature_for(stand_ins);
+      executor->signature_for(stand_ins(inputs, shapes));
     } catch (const Error& error) {
       log.write(
           LogLevel::kWarning,

@@ -7,6 +7,7 @@ Usage: test_cli.py SARDONYX_COMMAND [unittest arguments]
 import io
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -43,8 +44,9 @@ class CommandTest(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run_command(self, *words, code=0, cwd=None):
-        done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False, timeout=120, cwd=cwd)
+    def run_command(self, *words, code=0, cwd=None, env=None):
+        done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False, timeout=120, cwd=cwd,
+                              env={**os.environ, **(env or {})})
         self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
         if code != 0:
             self.assertRegex(done.stderr, r"^sardonyx: [A-Za-z]+: |^$")
@@ -114,11 +116,67 @@ class TestUsage(CommandTest):
     def test_disabled_passes(self):
         model = self.add_model()
         self.run_command("run", model, "--random", "--disable", "layout,cse,hard_swish")
-        self.assertIn("'swosh'", self.run_command("run", model, "--random", "--disable", "swosh", code=3).stderr)
+        self.assertIn("'swosh'", self.run_command("run", model, "--random", "--disable", "swosh", code=2).stderr)
+        self.assertIn("'m'", self.run_command("run", model, "--random", "--dim", "m=2", code=2).stderr)
 
     def test_unwritable_folder(self):
         model = self.add_model()
         self.run_command("run", model, "--random", "--output-dir", model + "/inside", code=1)
+
+
+    def test_environment(self):
+        model = self.add_model()
+        for words in (("inspect", model), ("run", model, "--random"), ("bench", model), ("compile", model),
+                      ("check", model), ("verify", self.folder), ("ops",)):
+            for name in ("SARDONYX_MAX_ISA", "SARDONYX_LOG_LEVEL"):
+                done = self.run_command(*words, code=2, env={name: "loud"})
+                self.assertIn(f"{name} is 'loud'; expected one of", done.stderr)
+
+    def test_compile_codes(self):
+        model = self.add_model()
+        out = self.path("out_ctx.onnx")
+        for words, code, text in (
+                (("--target", "vax"), 2, "the target 'vax' is not known"),
+                (("--shape", "z=1x3"), 2, "no input 'z'"),
+                (("--shape", "x=1x4"), 2, "input 'x' is float[n,3], the shape to prepare is [1,4]"),
+                (("--shape", "x=1x3x1"), 2, "input 'x' is float[n,3], the shape to prepare is [1,3,1]"),
+                (("--shape", "x=9999999999999999x3"), 2, "input 'x' would have more bytes than any memory holds"),
+                (("--shape", "x=99999999999999999999x3"), 2, "--shape: '99999999999999999999' is no size"),
+                (("-o", self.path("none/m_ctx.onnx")), 2, "no folder"),
+                (("-o", "/proc/self/m_ctx.onnx"), 1, "cannot create")):
+            done = self.run_command("compile", model, *(("-o", out) if "-o" not in words else ()), *words, code=code)
+            self.assertIn(text, done.stderr)
+            self.assertFalse(os.path.exists(out))
+        self.run_command("compile", model, "-o", out)
+        self.run_command("compile", model, "-o", out, code=2)
+        self.assertIn("compiled already", self.run_command("compile", out, code=3).stderr)
+        self.run_command("compile", self.path("none.onnx"), code=3)
+        self.run_command("compile", self.folder, "-o", self.path("d_ctx.onnx"), code=3)
+
+    def test_compile_on_a_full_disk(self):
+        limit = (1000, resource.RLIM_INFINITY)  # bytes of a file; SIGXFSZ stays ignored, so writing fails
+        for words in ((), ("--embed",)):
+            done = subprocess.run([COMMAND, "compile", self.add_model(), *words], capture_output=True, text=True,
+                                  check=False, timeout=60, restore_signals=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("cannot write", done.stderr)
+            self.assertEqual(os.listdir(self.folder), ["add.onnx"])
+
+    def test_shapes_that_no_run_can_have(self):
+        path = self.path("sum.onnx")
+        save_model(path, [helper.make_node("Add", ["x", "y"], ["z"], "the_sum")],
+                   [info("x", ["n", 3]), info("y", ["n", 3])], [info("z", ["n", 3])])
+        out = self.path("sum_ctx.onnx")
+        words = ("compile", path, "-o", out, "--overwrite", "--shape", "x=2x3", "--shape")
+        done = self.run_command(*words, "y=4x3", code=2)
+        for text in ("'x' [2,3], 'y' [4,3]", "the_sum"):
+            self.assertIn(text, done.stderr)
+        for good in ("y=2x3", "y=1x3"):  # names of dimensions promise nothing, a model may broadcast
+            self.run_command(*words, good)
+            self.assertEqual("", self.run_command("run", out, "--random").stderr)
+        self.assertIn("no shape to prepare is given",
+                      self.run_command("compile", path, "-o", out, "--overwrite", "--shape", "x=2x3", code=2).stderr)
 
 
 class TestRun(CommandTest):
@@ -491,7 +549,7 @@ class TestInspectAndOps(CommandTest):
             self.assertEqual(rows["inline_functions"]["applied"], 2)
             self.assertGreater(rows["resolve"]["ms"], 0)
         self.assertIn("local.Twice", self.run_command("inspect", model, "--graph", "imported").stdout)
-        self.run_command("inspect", model, "--disable", "inline_functions", code=3)  # nothing runs without it
+        self.run_command("inspect", model, "--disable", "inline_functions", code=2)  # nothing runs without it
 
     def test_last_edit(self):
         path = self.path("identities.onnx")

@@ -55,6 +55,12 @@ class TestHelp(CommandTest):
             self.assertIn("--help", options)
             self.assertEqual(set(options) - {"--help"} - documented, set(), f"{verb}: not in docs/cli.md")
 
+    def test_options_of_runs_belong_to_verbs_that_run(self):
+        for verb in VERBS:
+            runs = verb in ("inspect", "run", "bench", "verify")
+            for option in ("--threads", "--verify-compiled"):
+                self.assertEqual(option in self.options_of(verb), runs, f"{verb} {option}")
+
     def test_every_documented_option_exists(self):
         existing = set(OPTION.findall(self.help_of())).union(*(self.options_of(verb) for verb in VERBS))
         # Of other programs: where docs name those, they do so with the program.
