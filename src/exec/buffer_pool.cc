@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/fork.h"
-#include "tensor/memory.h"
+#include "exec/growing_memory.h"
 
 namespace sardonyx {
 namespace {
@@ -20,18 +19,9 @@ constexpr uint64_t kMostUnused = 256;
 
 }  // namespace
 
-int64_t with_room_to_grow(int64_t bytes) {
-  const auto eighth = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes)) / 8);
-  const int64_t rest = eighth == 0 ? 0 : bytes % eighth;
-  int64_t rounded;
-  if (rest == 0 || __builtin_add_overflow(bytes, eighth - rest, &rounded)) return bytes;
-  return rounded;
-}
-
 struct BufferPool::Shelf {
   struct Block {
-    std::shared_ptr<void> memory;
-    int64_t size_bytes = 0;
+    GrowingMemory memory;
     uint64_t since = 0;  // allocation
   };
   ForkMutex mutex;
@@ -55,16 +45,23 @@ struct BufferPool::Shelf {
     is_empty = blocks.empty();
   }
 
-  // Under the lock: the block that has waited longest of those that fit; without memory when none
-  // does. At most a quarter is wasted.
+  // Under the lock: the block that has waited longest of those that fit, of which at most a quarter
+  // is wasted. Otherwise the largest that grows without a copy, to no more than twice what it was.
+  // Otherwise an empty one.
   Block take(int64_t bytes) {
-    Block block;
+    auto best = blocks.end();
     for (auto it = blocks.begin(); it != blocks.end(); ++it) {
-      if (it->size_bytes < bytes || it->size_bytes - bytes > it->size_bytes / 4) continue;
-      block = std::move(*it);
-      blocks.erase(it);
-      break;
+      const int64_t size = it->memory.size_bytes();
+      if (size >= bytes && size - bytes <= size / 4) {
+        best = it;
+        break;
+      }
+      if (size >= bytes || size < bytes / 2 || !it->memory.keeps_pages()) continue;
+      if (best == blocks.end() || size > best->memory.size_bytes()) best = it;
     }
+    if (best == blocks.end()) return {};
+    Block block = std::move(*best);
+    blocks.erase(best);
     return block;
   }
 
@@ -77,8 +74,9 @@ struct BufferPool::Shelf {
       shelf->blocks.reserve(std::max(shelf->most_kept(), shelf->lent + 1));
       shelf->most_lent = std::max(shelf->most_lent, ++shelf->lent);
     }
-    void* memory = block.memory.get();
-    return {memory, [home = std::weak_ptr<Shelf>(shelf), block = std::move(block)](const void*) {
+    void* memory = block.memory.data();
+    return {memory,
+            [home = std::weak_ptr<Shelf>(shelf), block = std::move(block)](const void*) mutable {
               const auto shelf = home.lock();
               if (!shelf) return;
               Block dropped;  // freed without the lock
@@ -88,7 +86,8 @@ struct BufferPool::Shelf {
                 dropped = std::move(shelf->blocks.front());
                 shelf->blocks.erase(shelf->blocks.begin());
               }
-              shelf->blocks.push_back({block.memory, block.size_bytes, shelf->allocations});
+              block.since = shelf->allocations;
+              shelf->blocks.push_back(std::move(block));
               shelf->is_empty = false;
             }};
   }
@@ -113,12 +112,8 @@ Tensor BufferPool::allocate(DataType type, const Shape& shape) {
     shelf_->age(dropped);
     block = shelf_->take(*bytes);
   }
-  if (block.memory == nullptr) {
-    block.size_bytes = with_room_to_grow(*bytes);
-    block.memory = allocate_block(block.size_bytes);
-    if (block.memory == nullptr) return Tensor::allocate(type, shape);  // reports the failure
-  }
-  void* address = block.memory.get();
+  if (!block.memory.grow(*bytes)) return Tensor::allocate(type, shape);  // reports the failure
+  void* address = block.memory.data();
   return Tensor::view(type, shape, address, Shelf::owner_of(shelf_, std::move(block)));
 }
 

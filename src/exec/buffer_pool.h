@@ -1,7 +1,7 @@
-// BufferPool: recycles the memory of outputs. Fresh memory costs a page fault every 4 KiB, more
-// than many models' work, so a buffer comes back here when the caller drops its last reference, and
-// is freed for good when later outputs are of other sizes.
-// Thread safe; a buffer may outlive the pool. Fresh memory comes from allocate_block().
+// BufferPool: recycles the memory of outputs, because fresh memory is dear (growing_memory.h): a
+// buffer comes back here when the caller drops its last reference, and is freed for good when later
+// outputs are of other sizes.
+// Thread safe; a buffer may outlive the pool.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,6 @@
 #include "tensor/tensor.h"
 
 namespace sardonyx {
-
-// At most an eighth more: memory of this size is still large enough when the next Run needs a
-// little more than this one.
-int64_t with_room_to_grow(int64_t bytes);
 
 class BufferPool {
  public:

@@ -9,7 +9,6 @@
 #include "exec/executor.h"
 #include "exec/given_outputs.h"
 #include "sardonyx/error.h"
-#include "tensor/memory.h"
 
 namespace sardonyx {
 namespace {
@@ -65,18 +64,10 @@ RunState::RunState(const BoundProgram& bound, std::span<const std::shared_ptr<Ex
 RunState::~RunState() = default;
 
 void RunState::set_signature(std::shared_ptr<const Signature> signature) {
-  if (signature->arena.size_bytes > arena_capacity_) {
-    arena_memory_.reset();
-    arena_capacity_ = 0;
-    const int64_t size = with_room_to_grow(signature->arena.size_bytes);
-    arena_memory_ = allocate_block(size);
-    arena_ = static_cast<std::byte*>(arena_memory_.get());
-    if (arena_ == nullptr) {
-      signature_.reset();
-      throw Error(ErrorCode::kFail, fmt::format("out of memory: the run needs an arena of {} bytes",
-                                                signature->arena.size_bytes));
-    }
-    arena_capacity_ = size;
+  if (!arena_.grow(signature->arena.size_bytes)) {
+    signature_.reset();
+    throw Error(ErrorCode::kFail, fmt::format("out of memory: the run needs an arena of {} bytes",
+                                              signature->arena.size_bytes));
   }
   signature_ = std::move(signature);
   views_ = signature_->views;
@@ -92,7 +83,7 @@ void RunState::set_signature(std::shared_ptr<const Signature> signature) {
         output_patches_.push_back({static_cast<int32_t>(b), place.index});
         break;
       case Place::Kind::kArena:
-        views_[b].data = arena_ + place.offset;
+        views_[b].data = arena_.data() + place.offset;
         break;
       default:
         break;
@@ -105,10 +96,8 @@ void RunState::settle() {
   if (++runs_ < kRunsToSettle) return;
   const int64_t needed = std::exchange(most_needed_, 0);
   runs_ = 0;
-  if (needed > arena_capacity_ / 2 || arena_capacity_ < kSmallArenaBytes) return;
-  arena_memory_.reset();
-  arena_ = nullptr;
-  arena_capacity_ = 0;
+  if (needed > arena_.size_bytes() / 2 || arena_.size_bytes() < kSmallArenaBytes) return;
+  arena_ = GrowingMemory();
   signature_.reset();  // set again, and with it the arena, before the next Run
 }
 
@@ -217,8 +206,8 @@ Status RunState::run_phases(const ResolvedStep& step, const StepPlan& plan, std:
 }
 
 Status RunState::run_step(const ResolvedStep& step, ThreadPool::Team& team) {
-  return run_phases(step, step.plan, arena_ + step.scratch_offset,
-                    arena_ + step.chunk_scratch_offset, team);
+  return run_phases(step, step.plan, arena_.data() + step.scratch_offset,
+                    arena_.data() + step.chunk_scratch_offset, team);
 }
 
 Status RunState::allocate_output(void* self_pointer, size_t output, const Shape& shape) {

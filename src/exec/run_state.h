@@ -12,6 +12,7 @@
 #include "base/thread_pool.h"
 #include "exec/buffer_pool.h"
 #include "exec/evaluate.h"
+#include "exec/growing_memory.h"
 #include "exec/signature.h"
 
 namespace sardonyx {
@@ -36,7 +37,7 @@ class RunState {
   RunState& operator=(const RunState&) = delete;
 
   const Signature* signature() const { return signature_.get(); }
-  int64_t arena_capacity() const { return arena_capacity_; }
+  int64_t arena_capacity() const { return arena_.size_bytes(); }
 
   // Throws Error(kFail) when the arena cannot be had.
   void set_signature(std::shared_ptr<const Signature> signature);
@@ -80,9 +81,7 @@ class RunState {
   const std::span<const std::shared_ptr<Executor>> nested_;
   const std::atomic<bool>* cancel_ = nullptr;
   std::shared_ptr<const Signature> signature_;
-  std::shared_ptr<void> arena_memory_;
-  std::byte* arena_ = nullptr;
-  int64_t arena_capacity_ = 0;
+  GrowingMemory arena_;
   int runs_ = 0;             // since the arena was last looked at
   int64_t most_needed_ = 0;  // arena bytes, by any of them
   std::vector<TensorView> views_;

@@ -19,7 +19,7 @@ thread_local const std::shared_ptr<MemoryBudget>* current_budget = nullptr;
 // Without the budget.
 std::shared_ptr<void> allocate(size_t rounded) {
   // The constructors of shared_ptr free the memory when they throw.
-  if (current == nullptr || *current == nullptr) {
+  if (has_plain_memory()) {
     void* memory = std::aligned_alloc(kTensorAlignment, rounded);
     if (memory == nullptr) return nullptr;
     return std::shared_ptr<void>(memory, [](void* p) { std::free(p); });
@@ -45,6 +45,8 @@ MemoryScope::MemoryScope(const std::shared_ptr<Allocator>& allocator) : outer_(c
 
 MemoryScope::~MemoryScope() { current = outer_; }
 
+bool has_plain_memory() { return current == nullptr || *current == nullptr; }
+
 std::shared_ptr<void> allocate_block(int64_t size_bytes) {
   const auto size = static_cast<size_t>(size_bytes);
   const size_t rounded = size == 0
@@ -55,7 +57,7 @@ std::shared_ptr<void> allocate_block(int64_t size_bytes) {
 }
 
 int64_t most_block_bytes() {
-  if (current != nullptr && *current != nullptr) return std::numeric_limits<int64_t>::max();
+  if (!has_plain_memory()) return std::numeric_limits<int64_t>::max();
   static const int64_t bytes = memory_and_swap_bytes();
   return bytes;
 }

@@ -17,6 +17,9 @@ namespace sardonyx {
 // budget does not allow it, std::bad_alloc when there is no memory for bookkeeping.
 std::shared_ptr<void> allocate_block(int64_t size_bytes);
 
+// Whether this thread's blocks come from the C library, not from an application's allocator.
+bool has_plain_memory();
+
 // No block can be larger: the machine's memory and swap space, in bytes. An application's allocator
 // has no such bound.
 int64_t most_block_bytes();

@@ -1,4 +1,5 @@
 // What a process holds: after a huge Run and trim(), after many sessions have come and gone.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,6 +105,33 @@ TEST(Memory, TrimReachesEveryIdleArena) {
   EXPECT_GT(allocator->held, weights);
   session.trim();
   EXPECT_EQ(allocator->held, weights);
+}
+
+// The keys of a decoder, which are the next step's input and one position longer then.
+TEST(Memory, AGrowingOutputTakesOnlyItsNewPages) {
+  Options options;
+  options.threads = 1;
+  const Session session(model_bytes("g (float[1,P,512] past, float[1,1,512] x) => (float keys) "
+                                    "{ a = Exp(x) keys = Concat <axis = 1> (past, a) }"),
+                        options);
+  const auto page_faults = [] {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+  };
+  const Value x = wave({1, 1, 512});
+  Value keys = wave({1, 8, 512});
+  int slow = 0;
+  for (int step = 0; step < 400; ++step) {
+    const auto before = page_faults();
+    keys = session.run({{"past", keys}, {"x", x}})[0];
+    // In the first steps all memory is fresh.
+    if (step > 8) slow += page_faults() - before > 6;
+  }
+  EXPECT_EQ(keys.shape()[1], 408);
+  if (kResidentIsOurs) {
+    EXPECT_LE(slow, 2);
+  }
 }
 
 TEST(Memory, SessionsComeAndGo) {
