@@ -1,7 +1,5 @@
 #include "exec/growing_memory.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -13,7 +11,7 @@ namespace sardonyx {
 namespace {
 
 // Less is as cheap from the C library.
-constexpr int64_t kSmallestMapped = 4 * 1024;
+constexpr int64_t kLeastInSpace = 4 * 1024;
 // Address space costs nothing. Much of it saves moves; more than this is not wasted on any.
 constexpr int64_t kLeastSpace = 256 * 1024;
 constexpr int64_t kMostSpaceToSpare = 64 * 1024 * 1024;
@@ -21,9 +19,9 @@ constexpr int64_t kPage = 64 * 1024;  // the largest of the systems'; more than 
 
 // Sanitizers see no write behind the end of a mapping.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMaps = false;
+constexpr bool kHasSpace = false;
 #else
-constexpr bool kMaps = true;
+constexpr bool kHasSpace = true;
 #endif
 
 // What an allocator gives is used up whether written or not: at most an eighth more.
@@ -53,45 +51,26 @@ int64_t space_for(int64_t bytes) {
 
 }  // namespace
 
-GrowingMemory::~GrowingMemory() {
-  if (mapping_ != nullptr) munmap(mapping_, static_cast<size_t>(mapped_bytes_));
-}
-
-void GrowingMemory::swap(GrowingMemory& other) noexcept {
-  std::swap(block_, other.block_);
-  std::swap(mapping_, other.mapping_);
-  std::swap(mapped_bytes_, other.mapped_bytes_);
-  std::swap(offset_, other.offset_);
-  std::swap(size_bytes_, other.size_bytes_);
-}
-
 std::byte* GrowingMemory::data() const {
-  return mapping_ != nullptr ? static_cast<std::byte*>(mapping_) + offset_
-                             : static_cast<std::byte*>(block_.get());
+  return keeps_pages() ? static_cast<std::byte*>(space_.data()) + offset_
+                       : static_cast<std::byte*>(block_.get());
 }
 
-bool GrowingMemory::map(int64_t bytes) {
-  const bool is_new = mapping_ == nullptr;
-  const int64_t offset = is_new ? next_offset() : offset_;
+bool GrowingMemory::grow_space(int64_t bytes) {
   const int64_t space = space_for(bytes);
-  if (space == 0) return false;
-  const auto size = static_cast<size_t>(space);
-  void* memory = is_new
-                     ? mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                     : mremap(mapping_, static_cast<size_t>(mapped_bytes_), size, MREMAP_MAYMOVE);
-  if (memory == MAP_FAILED) return false;
-  mapping_ = memory;
-  mapped_bytes_ = space;
-  offset_ = offset;
+  const bool is_new = !keeps_pages();
+  if (space == 0 || !space_.grow(space)) return false;
+  if (is_new) offset_ = next_offset();
   return true;
 }
 
 bool GrowingMemory::grow(int64_t bytes) {
   if (bytes <= size_bytes_) return true;
-  if (mapping_ != nullptr ? bytes <= mapped_bytes_ - offset_ || map(bytes)
-                          : kMaps && bytes >= kSmallestMapped && bytes <= most_block_bytes() &&
-                                has_plain_memory() && map(bytes)) {
+  const bool may_grow =
+      bytes <= most_block_bytes() &&
+      (keeps_pages() || (kHasSpace && bytes >= kLeastInSpace && has_plain_memory()));
+  const bool fits = keeps_pages() && bytes <= space_.size_bytes() - offset_;
+  if (fits || (may_grow && grow_space(bytes))) {
     block_ = nullptr;
     size_bytes_ = bytes;
     return true;

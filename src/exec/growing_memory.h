@@ -7,17 +7,15 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/address_space.h"
+
 namespace sardonyx {
 
 class GrowingMemory {
  public:
   GrowingMemory() = default;
-  GrowingMemory(GrowingMemory&& other) noexcept { swap(other); }
-  GrowingMemory& operator=(GrowingMemory&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~GrowingMemory();
+  GrowingMemory(GrowingMemory&&) noexcept = default;
+  GrowingMemory& operator=(GrowingMemory&&) noexcept = default;
 
   // Makes size_bytes >= bytes; the memory may move, and its contents are lost. Aligned to
   // kTensorAlignment. False when there is no memory; then there is none here either. Throws what
@@ -25,20 +23,18 @@ class GrowingMemory {
   bool grow(int64_t bytes);
 
   // Whether it grows without a copy of the pages that it has.
-  bool keeps_pages() const { return mapping_ != nullptr; }
+  bool keeps_pages() const { return space_.data() != nullptr; }
 
   std::byte* data() const;
   // The most that grow() was asked for.
   int64_t size_bytes() const { return size_bytes_; }
 
  private:
-  void swap(GrowingMemory& other) noexcept;
-  bool map(int64_t bytes);
+  bool grow_space(int64_t bytes);
 
   std::shared_ptr<void> block_;  // small, or of the application's allocator
-  void* mapping_ = nullptr;      // or address space, with memory where it was written
-  int64_t mapped_bytes_ = 0;
-  int64_t offset_ = 0;  // of data() in the mapping
+  AddressSpace space_;           // or larger
+  int64_t offset_ = 0;           // of data() in it
   int64_t size_bytes_ = 0;
 };
 

@@ -90,12 +90,14 @@ TEST(GrowingMemory, AnApplicationsAllocatorGivesItAll) {
 }
 
 TEST(GrowingMemory, MoreThanTheMachineHasIsRefused) {
-  GrowingMemory memory;
-  ASSERT_TRUE(memory.grow(10'000));
-  EXPECT_FALSE(memory.grow(std::numeric_limits<int64_t>::max() / 2));
-  EXPECT_EQ(memory.data(), nullptr);
-  EXPECT_EQ(memory.size_bytes(), 0);
-  EXPECT_TRUE(memory.grow(10'000));
+  for (int64_t most : {std::numeric_limits<int64_t>::max(), most_block_bytes() + 1}) {
+    GrowingMemory memory;
+    ASSERT_TRUE(memory.grow(10'000));
+    EXPECT_FALSE(memory.grow(most));
+    EXPECT_EQ(memory.data(), nullptr);
+    EXPECT_EQ(memory.size_bytes(), 0);
+    EXPECT_TRUE(memory.grow(10'000));
+  }
 }
 
 }  // namespace
