@@ -12,9 +12,9 @@ namespace sardonyx::cli {
 namespace {
 
 constexpr const char* kFooter = R"(
-Reads the metadata of the ONNX file, or the first page of a compiled file, and nothing else.
+Reads the ONNX file without its weights and the first page of the compiled part, nothing else.
 Exit code 0: it can be used (optimal, prefer recompilation); 1: it cannot (unsupported, not
-applicable).
+applicable), also when the compiled file beside it is missing, cut or another model's.
 
 Example:
   sardonyx check model_ctx.onnx)";

@@ -70,6 +70,12 @@ void Verb::flag(const char* name, bool& target, const char* help) {
 
 void Verb::text(const char* name, std::string& target, const char* help, const char* type_name) {
   CLI::Option* option = app_->add_option(name, target, help)->type_name(type_name);
+  option->check(CLI::Validator(
+      [](const std::string& text) {
+        return text.empty() ? std::string("is empty; leave the option out or give it a value")
+                            : std::string();
+      },
+      "", ""));
   if (!target.empty()) option->capture_default_str();
 }
 

@@ -91,8 +91,9 @@ struct Verdict {
 
 // Judges a compiled model - the ONNX file, or the compiled file alone - without a Session and from
 // its first bytes only, whatever its size. Loading it does the same: kUnsupported is an error,
-// kPreferRecompilation a warning. Throws kNoSuchFile, kInvalidProtobuf and the like for what is no
-// model.
+// kPreferRecompilation a warning. A compiled file beside the model that is missing, cut or another
+// model's is kUnsupported (facet "container"); of a model in memory it is not looked for. Throws
+// kNoSuchFile, kInvalidProtobuf and the like for what is no model.
 SARDONYX_API Verdict check_compatibility(const ModelSource& model);
 
 // Judges by the text under the metadata key "ep_compatibility_info.CPUExecutionProvider" alone, so

@@ -73,6 +73,7 @@ class ArtifactWriter {
   ArtifactWriter& operator=(const ArtifactWriter&) = delete;
 
   uint64_t size_bytes() const;
+  std::string identity() const;  // see identity_of()
   // Once. Throws what the sink throws, and kModelLoadCanceled.
   void write(const Sink& sink);
 
@@ -113,10 +114,13 @@ CompiledPart read_artifact(std::span<const std::byte> bytes, std::shared_ptr<con
                            const ReadOptions& options = {});
 
 // What a verdict needs, from the first page (few, for very many kernel rows). Of another major
-// format only the version is read, and nothing is thrown.
-Facets read_facets(const std::string& path);
-// `start` is the first 64 KiB or all of an artifact of `size_bytes`.
+// format only the version is read, and nothing is thrown. `start` is the first 64 KiB or all of an
+// artifact of `size_bytes`.
 Facets read_facets(std::span<const std::byte> start, uint64_t size_bytes);
+
+// What tells an artifact from all others: the hash of its head, which holds the hashes of all its
+// sections, as 32 hexadecimal digits. `start` is one that read_facets() found to be of this format.
+std::string identity_of(std::span<const std::byte> start);
 
 // The manifest as JSON text.
 std::string read_manifest(const std::string& path);

@@ -126,10 +126,15 @@ bool is_artifact(Bytes start) {
 
 Facets read_facets(Bytes start, uint64_t size_bytes) { return read_head(start, size_bytes).facets; }
 
-Facets read_facets(const std::string& path) {
-  return reading(path, [](const std::shared_ptr<const MappedFile>& file) {
-    return read_facets(file->bytes(), file->bytes().size());
-  });
+std::string identity_of(Bytes start) {
+  std::string text;
+  for (const std::byte byte : start.subspan(kHashOffset, sizeof(Hash128))) {
+    for (const unsigned digit :
+         {static_cast<unsigned>(byte) >> 4, static_cast<unsigned>(byte) & 15}) {
+      text += "0123456789abcdef"[digit];
+    }
+  }
+  return text;
 }
 
 std::string read_manifest(Bytes bytes) {

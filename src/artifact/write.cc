@@ -56,6 +56,7 @@ class ArtifactWriter::Impl {
   }
 
   uint64_t size_bytes() const { return head_.total_bytes; }
+  std::string identity() const { return identity_of(head_bytes_); }
 
   void write(const Sink& sink) {
     sink_ = &sink;
@@ -159,6 +160,8 @@ ArtifactWriter::ArtifactWriter(const CompiledPart& part, const Manifest& manifes
 ArtifactWriter::~ArtifactWriter() = default;
 
 uint64_t ArtifactWriter::size_bytes() const { return impl_->size_bytes(); }
+
+std::string ArtifactWriter::identity() const { return impl_->identity(); }
 
 void ArtifactWriter::write(const Sink& sink) { impl_->write(sink); }
 

@@ -10,10 +10,12 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "sardonyx/error.h"
@@ -66,6 +68,29 @@ void remove_abandoned(const std::string& path) {
   }
 }
 
+// A lock among those who publish files of this folder. Whoever holds it for long is none of them,
+// and some file systems have no such locks: then it goes on without.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    for (int i = 0; fd_ >= 0 && i < kLockAttempts; ++i) {
+      if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+      std::this_thread::sleep_for(kLockPause);
+    }
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+ private:
+  static constexpr int kLockAttempts = 2000;
+  static constexpr std::chrono::milliseconds kLockPause{5};
+  int fd_;
+};
+
 }  // namespace
 
 StagedFile::StagedFile(std::string path) : path_(std::move(path)) {
@@ -95,21 +120,16 @@ StagedFile::StagedFile(std::string path) : path_(std::move(path)) {
   if (fd_ >= 0) return;
   temporary_.clear();
   throw Error(ErrorCode::kFail,
-              fmt::format("cannot create '{}' (nor a temporary file beside it): {}; the folder "
-                          "must be there and writable",
-                          path_, std::strerror(failure)));
+              fmt::format("cannot create '{}' (nor a temporary file beside it): {}; {}", path_,
+                          std::strerror(failure),
+                          failure == ENAMETOOLONG ? "choose a shorter name"
+                                                  : "the folder must be there and writable"));
 }
 
 StagedFile::~StagedFile() {
   if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  if (!for_now_) return;
-  if (replaced_.empty()) {
-    ::unlink(path_.c_str());
-  } else {
-    std::rename(replaced_.c_str(), path_.c_str());
-  }
-  sync_folder();
+  undo();
 }
 
 void StagedFile::fail(const char* verb, int error) const {
@@ -182,6 +202,28 @@ void StagedFile::publish_for_now() {
     throw;
   }
   for_now_ = true;
+}
+
+void StagedFile::undo() {
+  if (!std::exchange(for_now_, false)) return;
+  if (replaced_.empty()) {
+    ::unlink(path_.c_str());
+  } else {
+    std::rename(replaced_.c_str(), path_.c_str());
+  }
+  sync_folder();
+}
+
+void StagedFile::publish_both(StagedFile& first, StagedFile& second) {
+  const FolderLock lock(folder_of(second.path_));
+  first.publish_for_now();
+  try {
+    second.publish();
+  } catch (const Error&) {
+    first.undo();  // while nobody else publishes
+    throw;
+  }
+  first.confirm();
 }
 
 void StagedFile::confirm() {

@@ -36,10 +36,15 @@ class StagedFile {
   // temporary name, where a crash leaves it.
   void publish_for_now();
   void confirm();
+  // Publishes two files of one folder that belong together, so that of several processes and
+  // threads that do so at a time one puts both in place before the next one does. When the second
+  // cannot be put in place, what the first replaced comes back.
+  static void publish_both(StagedFile& first, StagedFile& second);
 
  private:
   [[noreturn]] void fail(const char* verb, int error) const;
   void sync_folder() const;
+  void undo();  // what publish_for_now() did, unless it is confirmed
 
   std::string path_;
   std::string temporary_;  // empty once published

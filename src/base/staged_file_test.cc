@@ -101,9 +101,8 @@ TEST_F(StagedFileTest, AFailureOfTheSecondUndoesTheFirst) {
   {
     StagedFile first(path_), second(folder_ + "/second");
     first.write(bytes("new"));
-    first.publish_for_now();
     fs::create_directory(folder_ + "/second");
-    EXPECT_THROW(second.publish(), Error);
+    EXPECT_THROW(StagedFile::publish_both(first, second), Error);
   }
   EXPECT_EQ(content(), "old");
   EXPECT_EQ(files(), 2u);  // and the folder

@@ -118,6 +118,9 @@ EpContextNode read_node(WireCursor cursor) {
     } else if (attribute.name == "partition_name") {
       expect(kString, "STRING");
       node.partition_name = as_text(attribute.s);
+    } else if (attribute.name == "notes") {
+      expect(kString, "STRING");
+      node.notes = as_text(attribute.s);
     }
   }
   return node;

@@ -24,6 +24,7 @@ struct EpContextNode {
   std::string name;
   std::string source;  // the provider that compiled it: "CPUExecutionProvider"
   std::string partition_name;
+  std::string notes;    // of the provider
   bool is_main = true;  // false: another node of the model holds the bytes
   bool is_embedded = true;
   std::span<const std::byte> cache_context;  // in the file; the bytes, or a path in UTF-8

@@ -111,9 +111,11 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
   }
   message.for_each_piece([&](std::span<const std::byte> piece) { model_file.write(piece); });
   model_file.sync();
-  if (data_file) data_file->publish_for_now();
-  model_file.publish();
-  if (data_file) data_file->confirm();
+  if (data_file) {
+    StagedFile::publish_both(*data_file, model_file);
+  } else {
+    model_file.publish();
+  }
 }
 
 }  // namespace sardonyx

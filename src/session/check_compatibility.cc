@@ -30,6 +30,35 @@ const std::string* find_info(const std::vector<std::pair<std::string, std::strin
   return info;
 }
 
+bool is_usable(const Verdict& verdict) {
+  return verdict.compatibility == Compatibility::kOptimal ||
+         verdict.compatibility == Compatibility::kPreferRecompilation;
+}
+
+Verdict judge_part(const EpContextNode& node, const ModelSource& source, const ModelBytes& model) {
+  try {
+    const CompiledFile file = open_compiled(node, source, model, {});
+    return artifact::judge(read_facets(&node, source, file), cpu::offer());
+  } catch (const Error& error) {
+    return {Compatibility::kUnsupported, "container", error.what()};
+  }
+}
+
+// The first part that is worse than optimal decides, and one that cannot be used before all.
+Verdict judge_parts(const ModelSource& source, const ModelBytes& model) {
+  Verdict verdict{Compatibility::kOptimal, "", ""};
+  const std::optional<EpContextModel> found = find_ep_context(model.bytes);
+  if (!found) return verdict;
+  for (const EpContextNode& node : found->nodes) {
+    if (node.source != cpu::kProviderName) continue;
+    if (source.in_memory && !node.is_embedded) continue;  // it is not known where the file lies
+    const Verdict part = judge_part(node, source, model);
+    if (!is_usable(part)) return part;
+    if (verdict.compatibility == Compatibility::kOptimal) verdict = part;
+  }
+  return verdict;
+}
+
 }  // namespace
 
 const char* to_string(Compatibility compatibility) noexcept {
@@ -61,7 +90,12 @@ Verdict check_compatibility(const ModelSource& source) {
   }
   std::string others;
   const auto metadata = read_model_metadata(model.bytes);
-  if (const std::string* info = find_info(metadata, others)) return check_compatibility_info(*info);
+  if (const std::string* info = find_info(metadata, others)) {
+    const Verdict verdict = check_compatibility_info(*info);
+    if (!is_usable(verdict)) return verdict;
+    const Verdict of_parts = judge_parts(source, model);
+    return of_parts.compatibility == Compatibility::kOptimal ? verdict : of_parts;
+  }
   if (!others.empty()) {
     return not_applicable(
         "provider", fmt::format("it was compiled by {}, not by {}", others, cpu::kProviderName));

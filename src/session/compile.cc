@@ -69,6 +69,9 @@ struct Outputs {
 void check_free(const fs::path& path, bool overwrite) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    refuse(fmt::format("cannot write to '{}': {}", path.string(), error.message()));
+  }
   if (status.type() == fs::file_type::not_found) {
     const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
     if (!fs::is_directory(folder, error)) {
@@ -84,8 +87,8 @@ void check_free(const fs::path& path, bool overwrite) {
   }
   if (!overwrite) {
     refuse(
-        fmt::format("'{}' exists; remove it, choose another output, or ask for it to be "
-                    "overwritten",
+        fmt::format("'{}' exists; remove it, choose another output, or replace it with --overwrite "
+                    "(CompileOptions::overwrite)",
                     path.string()));
   }
 }
@@ -180,11 +183,11 @@ class Wrapper {
   }
 
   // `location`: of the compiled file; empty: embedded.
-  Model finish(const std::string& info, const std::string& location,
-               const std::string& source_file) {
+  Model finish(const artifact::Facets& facets, const std::string& identity,
+               const std::string& location, const std::string& source_file) {
     const std::string key = fmt::format("ep_compatibility_info.{}", cpu::kProviderName);
     std::erase_if(model_.metadata, [&](const auto& entry) { return entry.first == key; });
-    model_.metadata.emplace_back(key, info);
+    model_.metadata.emplace_back(key, artifact::compatibility_info(facets));
     node_.domain = kEpContextDomain;
     node_.op = kEpContextOp;
     node_.version = 1;
@@ -195,6 +198,7 @@ class Wrapper {
     attributes.set("source", std::string(cpu::kProviderName));
     attributes.set("ep_sdk_version", std::string("sardonyx ") + version());
     attributes.set("partition_name", node_.name);
+    attributes.set("notes", fmt::format("{}{}", kIdentityNote, identity));
     if (!source_file.empty()) attributes.set("onnx_model_filename", source_file);
     if (!location.empty()) attributes.set("ep_cache_context", location);
     model_.graph->add_node(std::move(node_));
@@ -296,8 +300,8 @@ void write_embedded(Compiled& compiled, const Options& options, const Sink& sink
   const artifact::WriteOptions write = write_options(options);
   artifact::ArtifactWriter part(compiled.part, compiled.manifest, write);
   compiled.report.compiled_bytes = part.size_bytes();
-  const std::string info = artifact::compatibility_info(compiled.part.facets);
-  const Model model = compiled.wrapper.finish(info, "", compiled.source_file);
+  const Model model =
+      compiled.wrapper.finish(compiled.part.facets, part.identity(), "", compiled.source_file);
   const Sink count_and_sink = [&](std::span<const std::byte> bytes) {
     compiled.report.model_bytes += bytes.size();
     sink(bytes);
@@ -322,18 +326,17 @@ class OutputFiles {
       model_.publish();
       return;
     }
-    compiled.report.compiled_bytes = artifact::write_artifact(
-        compiled.part, compiled.manifest,
-        [&](std::span<const std::byte> bytes) { part_->write(bytes); }, write_options(options));
+    const artifact::WriteOptions write = write_options(options);
+    artifact::ArtifactWriter part(compiled.part, compiled.manifest, write);
+    compiled.report.compiled_bytes = part.size_bytes();
+    part.write([&](std::span<const std::byte> bytes) { part_->write(bytes); });
     part_->sync();
-    const std::string info = artifact::compatibility_info(compiled.part.facets);
-    const std::vector<std::byte> bytes =
-        write_model(compiled.wrapper.finish(info, location_, compiled.source_file));
+    const std::vector<std::byte> bytes = write_model(compiled.wrapper.finish(
+        compiled.part.facets, part.identity(), location_, compiled.source_file));
     compiled.report.model_bytes = bytes.size();
     model_.write(bytes);
     model_.sync();
-    part_->publish();
-    model_.publish();
+    StagedFile::publish_both(*part_, model_);
   }
 
  private:

@@ -24,7 +24,7 @@ std::unique_ptr<Model> read(const ModelSource& source, const Options& options) {
 
 void check_cancelled(const Options& options) {
   if (options.cancel.is_cancelled()) {
-    throw Error(ErrorCode::kModelLoadCanceled, "session creation was cancelled");
+    throw Error(ErrorCode::kModelLoadCanceled, "reading and optimising the model was cancelled");
   }
 }
 

@@ -2,33 +2,29 @@
 
 #include <fmt/format.h>
 
-#include "base/mapped_file.h"
 #include "cpu/facets.h"
 #include "session/compiled_model.h"
 
 namespace sardonyx {
 namespace {
 
-CompiledPartInfo describe_part(const CompiledFile& file, const std::string& node) {
+CompiledPartInfo describe_part(const EpContextNode* node, const ModelSource& source,
+                               const CompiledFile& file) {
   CompiledPartInfo info;
-  info.node = node;
+  if (node != nullptr) info.node = node->name;
   info.file = file.path;
-  ModelBytes image = file.image;
-  if (!file.path.empty()) {
-    const auto mapped = MappedFile::open(file.path);
-    image = {mapped->bytes(), mapped};
-  }
-  const artifact::Facets facets = artifact::read_facets(image.bytes, image.bytes.size());
+  const std::span<const std::byte> bytes = file.image.bytes;
+  const artifact::Facets facets = read_facets(node, source, file);
   info.format = fmt::format("{}.{}", facets.format_major, facets.format_minor);
   info.target = facets.target;
   info.required_isa = facets.required_isa;
   info.rows = facets.rows;
   info.verdict = artifact::judge(facets, cpu::offer());
   if (facets.format_major != artifact::kFormatMajor) return info;
-  for (const artifact::SectionInfo& section : artifact::list_sections(image.bytes)) {
+  for (const artifact::SectionInfo& section : artifact::list_sections(bytes)) {
     info.sections.push_back({section.name, section.offset, section.size_bytes});
   }
-  info.manifest = artifact::read_manifest(image.bytes);
+  info.manifest = artifact::read_manifest(bytes);
   return info;
 }
 
@@ -36,7 +32,7 @@ CompiledPartInfo describe_part(const CompiledFile& file, const std::string& node
 
 std::vector<CompiledPartInfo> describe_compiled(const ModelSource& source) {
   const ModelBytes model = open_model(source);
-  if (artifact::is_artifact(model.bytes)) return {describe_part({"", model}, "")};
+  if (artifact::is_artifact(model.bytes)) return {describe_part(nullptr, source, {"", model})};
   std::optional<EpContextModel> found;
   try {
     found = find_ep_context(model.bytes);
@@ -47,7 +43,7 @@ std::vector<CompiledPartInfo> describe_compiled(const ModelSource& source) {
   if (!found) return parts;
   for (const EpContextNode& node : found->nodes) {
     if (node.source != cpu::kProviderName) continue;
-    parts.push_back(describe_part(locate_compiled(node, source, model, {}), node.name));
+    parts.push_back(describe_part(&node, source, open_compiled(node, source, model, {})));
   }
   return parts;
 }

@@ -29,6 +29,11 @@ ModelBytes keep(ModelBytes image) {
   return {{static_cast<const std::byte*>(owner->raw()), image.bytes.size()}, owner};
 }
 
+CompiledFile map(std::string path) {
+  const auto file = MappedFile::open(path);
+  return {std::move(path), {file->bytes(), file}};
+}
+
 void check_verdict(const artifact::Facets& facets, std::vector<std::string>& warnings) {
   const Verdict verdict = artifact::judge(facets, cpu::offer());
   switch (verdict.compatibility) {
@@ -47,16 +52,51 @@ void check_verdict(const artifact::Facets& facets, std::vector<std::string>& war
   }
 }
 
-artifact::CompiledPart read_part(const CompiledFile& file, const Options& options,
+// Adds the file to what goes wrong.
+template <typename Read>
+auto reading(const CompiledFile& file, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (file.path.empty()) throw;
+    throw error.with_context("'" + file.path + "'");
+  }
+}
+
+void check_belongs(const EpContextNode& node, const ModelSource& source, const CompiledFile& file) {
+  const std::string identity = artifact::identity_of(file.image.bytes);
+  const std::string_view notes = node.notes;
+  const bool is_named = notes.starts_with(kIdentityNote);
+  // A part inside the model cannot be taken for another's.
+  if (!is_named && file.path.empty()) return;
+  if (is_named && notes.substr(kIdentityNote.size()) == identity) return;
+  const std::string model =
+      source.in_memory ? "the model" : fmt::format("'{}'", source.path.string());
+  const std::string part =
+      file.path.empty() ? "the compiled part inside it" : fmt::format("'{}'", file.path);
+  throw Error(ErrorCode::kFail,
+              fmt::format("{} and {} do not belong together: the first was {}, the second is {}; "
+                          "copy both files from one place, or compile the source model again with "
+                          "--overwrite",
+                          model, part,
+                          is_named ? fmt::format("written with the container {}",
+                                                 notes.substr(kIdentityNote.size(), 40))
+                                   : "written without saying with which container",
+                          identity));
+}
+
+artifact::CompiledPart read_part(const EpContextNode* node, const ModelSource& source,
+                                 const CompiledFile& file, const Options& options,
                                  std::vector<std::string>& warnings) {
-  check_verdict(read_facets(file), warnings);
+  check_verdict(read_facets(node, source, file), warnings);
   artifact::ReadOptions read_options;
   read_options.verify_weights = options.verify_compiled == VerifyCompiled::kFull;
-  artifact::CompiledPart part =
-      file.path.empty() ? artifact::read_artifact(file.image.bytes, file.image.owner, read_options)
-                        : artifact::read_artifact(file.path, read_options);
-  cpu::check_program(part.program);
-  return part;
+  return reading(file, [&] {
+    artifact::CompiledPart part =
+        artifact::read_artifact(file.image.bytes, file.image.owner, read_options);
+    cpu::check_program(part.program);
+    return part;
+  });
 }
 
 CompiledModel to_model(artifact::CompiledPart part) {
@@ -128,18 +168,17 @@ void describe(const Model& wrapper, CompiledModel& model) {
 
 ModelBytes open_model(const ModelSource& source) {
   if (source.in_memory) return {source.bytes, nullptr};
-  const auto file = MappedFile::open(source.path.string());
-  return {file->bytes(), file};
+  return map(source.path.string()).image;
 }
 
-CompiledFile locate_compiled(const EpContextNode& node, const ModelSource& source,
-                             const ModelBytes& model, const std::filesystem::path& folder) {
+CompiledFile open_compiled(const EpContextNode& node, const ModelSource& source,
+                           const ModelBytes& model, const std::filesystem::path& folder) {
   if (node.is_embedded) return {"", {node.cache_context, model.owner}};
   const std::string location(reinterpret_cast<const char*>(node.cache_context.data()),
                              node.cache_context.size());
   try {
     if (!source.in_memory) {
-      return {ModelFolder::beside_model(source.path.string()).resolve(location, kWhat), {}};
+      return map(ModelFolder::beside_model(source.path.string()).resolve(location, kWhat));
     }
     ModelFolder::check_location(location, kWhat);
     if (folder.empty()) {
@@ -150,15 +189,21 @@ CompiledFile locate_compiled(const EpContextNode& node, const ModelSource& sourc
                       "the part",
                       location));
     }
-    return {ModelFolder::of(folder.string()).resolve(location, kWhat), {}};
+    return map(ModelFolder::of(folder.string()).resolve(location, kWhat));
   } catch (const Error& error) {
     throw error.with_context(label(node));
   }
 }
 
-artifact::Facets read_facets(const CompiledFile& file) {
-  if (!file.path.empty()) return artifact::read_facets(file.path);
-  return artifact::read_facets(file.image.bytes, file.image.bytes.size());
+artifact::Facets read_facets(const EpContextNode* node, const ModelSource& source,
+                             const CompiledFile& file) {
+  const artifact::Facets facets = reading(
+      file, [&] { return artifact::read_facets(file.image.bytes, file.image.bytes.size()); });
+  // Of another format nothing else is known; the verdict refuses it.
+  if (node != nullptr && facets.format_major == artifact::kFormatMajor) {
+    check_belongs(*node, source, file);
+  }
+  return facets;
 }
 
 std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
@@ -169,7 +214,7 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
   std::vector<std::string> paths;  // "": not in a file of its own
   std::optional<EpContextModel> found;
   if (artifact::is_artifact(bytes.bytes)) {
-    parts.push_back(read_part({"", keep(bytes)}, options, warnings));
+    parts.push_back(read_part(nullptr, source, {"", keep(bytes)}, options, warnings));
     paths.emplace_back();
   } else {
     try {
@@ -181,10 +226,10 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
     if (!found) return std::nullopt;
     check_nodes(*found);
     for (const EpContextNode& node : found->nodes) {
-      CompiledFile file = locate_compiled(node, source, bytes, options.external_data_folder);
+      CompiledFile file = open_compiled(node, source, bytes, options.external_data_folder);
       if (file.path.empty()) file.image = keep(file.image);
       try {
-        parts.push_back(read_part(file, options, warnings));
+        parts.push_back(read_part(&node, source, file, options, warnings));
         paths.push_back(file.path);
       } catch (const Error& error) {
         // The path is the model's, not an argument of the caller.

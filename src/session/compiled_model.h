@@ -23,19 +23,26 @@ struct ModelBytes {
 // Maps the file. Throws as MappedFile::open.
 ModelBytes open_model(const ModelSource& source);
 
-// Where the compiled part of an EPContext node is.
+// How the notes of an EPContext node begin; the identity of the compiled part that it was written
+// with (artifact::identity_of) follows.
+inline constexpr std::string_view kIdentityNote = "container=";
+
+// The compiled part of an EPContext node.
 struct CompiledFile {
-  std::string path;  // of a file of its own; empty: in `image`
+  std::string path;  // of a file of its own; empty: in the model
   ModelBytes image;
 };
 
 // Throws Error(kInvalidGraph) for a location outside the model's folder, kNoSuchFile for a file
-// that is missing, and kInvalidArgument when the model is in memory and `folder` is empty.
-CompiledFile locate_compiled(const EpContextNode& node, const ModelSource& source,
-                             const ModelBytes& model, const std::filesystem::path& folder);
+// that is missing, kInvalidArgument when the model is in memory and `folder` is empty, and as
+// MappedFile::open.
+CompiledFile open_compiled(const EpContextNode& node, const ModelSource& source,
+                           const ModelBytes& model, const std::filesystem::path& folder);
 
-// Facets of the part, from its first page.
-artifact::Facets read_facets(const CompiledFile& file);
+// Facets of the part, from its first page, which is checked, as is the size of the whole. `node` is
+// null for a compiled file alone. Throws Error(kFail) when the node was written with another part.
+artifact::Facets read_facets(const EpContextNode* node, const ModelSource& source,
+                             const CompiledFile& file);
 
 // nullopt when the source is no compiled model (or no model at all: reading it says so). Throws
 // Error: kNotImplemented when another provider compiled it, kFail when it cannot run here or is

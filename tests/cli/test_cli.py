@@ -596,6 +596,35 @@ class TestBench(CommandTest):
         self.assertEqual((ready, len(json.loads(three)), len(json.loads(two))), ("ready", 3, 2))
 
 
+class TestCompiled(CommandTest):
+    def test_check_sees_whether_the_files_belong_together(self):
+        model = self.add_model()
+        compiled, part = self.path("add_ctx.onnx"), self.path("add_CPUExecutionProvider.bin")
+        self.run_command("compile", model)
+        self.assertEqual(self.run_command("check", compiled).stdout, "optimal\n")
+        os.rename(part, self.path("kept.bin"))
+        self.assertIn("unsupported: ", self.run_command("check", compiled, code=1).stdout)
+        self.run_command("run", compiled, "--random", code=3)
+        self.run_command("compile", model, "--overwrite", "--target", "baseline")
+        baseline = self.path("baseline.bin")
+        os.rename(part, baseline)
+        os.rename(self.path("kept.bin"), part)
+        verdict = json.loads(self.run_command("check", compiled, "--json", code=1).stdout)
+        self.assertEqual((verdict["status"], verdict["facet"]), (3, "container"))
+        for word in (compiled, part, "do not belong together", "--overwrite"):
+            self.assertIn(word, verdict["reason"])
+        self.assertIn("do not belong together", self.run_command("run", compiled, "--random", code=3).stderr)
+        self.run_command("check", self.path("none_ctx.onnx"), code=3)
+
+    def test_outputs(self):
+        model = self.add_model()
+        self.assertIn("--output", self.run_command("compile", model, "-o", "", code=2).stderr)
+        self.run_command("compile", model)
+        self.assertIn("--overwrite", self.run_command("compile", model, code=3).stderr)
+        name = self.path("n" * 300 + ".onnx")
+        self.assertIn("File name too long", self.run_command("compile", model, "-o", name, code=3).stderr)
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)

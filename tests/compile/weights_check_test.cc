@@ -176,7 +176,7 @@ TEST_F(WeightsCheck, AnotherFileByNowIsNoDamage) {
   damage_file("other_CPUExecutionProvider.bin");
   fs::rename(folder_ / "other_CPUExecutionProvider.bin", path);
   run(replaced);
-  const Session unlinked(folder_ / "m_ctx.onnx", options_);
+  const Session unlinked(path, options_);
   fs::remove(path);
   run(unlinked);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
