@@ -126,12 +126,13 @@ EpContextNode read_node(WireCursor cursor) {
   return node;
 }
 
-std::string name_of_value(WireCursor value_info) {
-  std::string name;
+EpContextInput read_value(WireCursor value_info) {
+  EpContextInput value;
   while (value_info.next()) {
-    if (value_info.field() == 1) name = value_info.string();
+    if (value_info.field() == 1) value.name = value_info.string();
+    if (value_info.field() == 2) value.type = value_info.message("TypeProto");
   }
-  return name;
+  return value;
 }
 
 // A message around one field of it.
@@ -169,10 +170,10 @@ std::optional<EpContextModel> find_ep_context(std::span<const std::byte> model) 
           ++found.initializers;
           break;
         case 11:
-          found.graph_inputs.push_back(name_of_value(graph.message("ValueInfoProto")));
+          found.graph_inputs.push_back(read_value(graph.message("ValueInfoProto")));
           break;
         case 12:
-          found.graph_outputs.push_back(name_of_value(graph.message("ValueInfoProto")));
+          found.graph_outputs.push_back(read_value(graph.message("ValueInfoProto")).name);
           break;
         default:
           break;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ir/model.h"
+#include "onnx/wire.h"
 
 namespace sardonyx {
 
@@ -32,12 +33,17 @@ struct EpContextNode {
   std::vector<std::string> outputs;
 };
 
+struct EpContextInput {
+  std::string name;
+  WireCursor type;  // a TypeProto; empty when none is declared
+};
+
 // The main graph as far as it tells what is compiled.
 struct EpContextModel {
   std::vector<EpContextNode> nodes;
   size_t other_nodes = 0;
   size_t initializers = 0;
-  std::vector<std::string> graph_inputs;
+  std::vector<EpContextInput> graph_inputs;
   std::vector<std::string> graph_outputs;
 };
 

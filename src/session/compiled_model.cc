@@ -20,6 +20,13 @@ std::string label(const EpContextNode& node) {
   return fmt::format("EPContext node '{}'", node.name);
 }
 
+// What is wrong with a node's part. Its path is the model's, not an argument of the caller.
+Error error_of(const EpContextNode& node, const Error& error) {
+  const bool is_path = error.code() == ErrorCode::kInvalidArgument;
+  return Error(is_path ? ErrorCode::kInvalidGraph : error.code(), error.what())
+      .with_context(label(node));
+}
+
 // The caller may free a model in memory after create: what is kept of it is copied.
 ModelBytes keep(ModelBytes image) {
   if (image.owner != nullptr) return image;
@@ -124,12 +131,6 @@ artifact::UncheckedWeights unchecked_weights(const artifact::CompiledPart& part,
   return {part, source.path.string(), static_cast<uint64_t>(part.image.data() - begin)};
 }
 
-std::vector<std::string> names_of(const std::vector<ValueInfo>& infos) {
-  std::vector<std::string> names;
-  for (const ValueInfo& info : infos) names.push_back(info.name);
-  return names;
-}
-
 void check_nodes(const EpContextModel& found) {
   for (const EpContextNode& node : found.nodes) {
     if (node.source != cpu::kProviderName) {
@@ -152,15 +153,12 @@ void check_nodes(const EpContextModel& found) {
   }
 }
 
-// What the session shows of a model of several parts is what its ONNX file says.
+// What no part tells is what the ONNX file says.
 void describe(const Model& wrapper, CompiledModel& model) {
   model.metadata = metadata_of(wrapper);
-  for (size_t i = 0; i < wrapper.graph->inputs().size(); ++i) {
-    model.inputs.push_back(value_info_of(*wrapper.graph, wrapper.graph->inputs()[i]));
-    model.defaults.emplace_back();
-  }
-  for (ValueId id : wrapper.graph->outputs()) {
-    model.outputs.push_back(value_info_of(*wrapper.graph, id));
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    if (model.inputs[i].kind != ValueKind::kNone) continue;
+    model.inputs[i] = value_info_of(*wrapper.graph, wrapper.graph->inputs()[i]);
   }
 }
 
@@ -177,22 +175,20 @@ CompiledFile open_compiled(const EpContextNode& node, const ModelSource& source,
   const std::string location(reinterpret_cast<const char*>(node.cache_context.data()),
                              node.cache_context.size());
   try {
+    ModelFolder::check_location(location, kWhat);
     if (!source.in_memory) {
       return map(ModelFolder::beside_model(source.path.string()).resolve(location, kWhat));
     }
-    ModelFolder::check_location(location, kWhat);
-    if (folder.empty()) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("the model is read from memory and its compiled part lies in the file "
-                      "'{}'; give the folder that holds it (external_data_folder), or embed "
-                      "the part",
-                      location));
-    }
-    return map(ModelFolder::of(folder.string()).resolve(location, kWhat));
+    if (!folder.empty()) return map(ModelFolder::of(folder.string()).resolve(location, kWhat));
   } catch (const Error& error) {
-    throw error.with_context(label(node));
+    throw error_of(node, error);
   }
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("{}: the model is read from memory and its compiled part lies in the file "
+                  "'{}'; give the folder that holds it (external_data_folder), or embed "
+                  "the part",
+                  label(node), location));
 }
 
 artifact::Facets read_facets(const EpContextNode* node, const ModelSource& source,
@@ -232,10 +228,7 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
         parts.push_back(read_part(&node, source, file, options, warnings));
         paths.push_back(file.path);
       } catch (const Error& error) {
-        // The path is the model's, not an argument of the caller.
-        const bool is_path = error.code() == ErrorCode::kInvalidArgument;
-        throw Error(is_path ? ErrorCode::kInvalidGraph : error.code(), error.what())
-            .with_context(label(node));
+        throw error_of(node, error);
       }
     }
   }
@@ -245,21 +238,22 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
                 "the model is compiled, its dimensions cannot be fixed any more; give them when it "
                 "is compiled");
   }
-  const bool is_whole =
-      parts.size() == 1 && (!found || (found->graph_inputs == names_of(parts[0].inputs) &&
-                                       found->graph_outputs == names_of(parts[0].outputs)));
   CompiledModel model;
   std::vector<artifact::UncheckedWeights> weights;
   const bool later = options.verify_compiled == VerifyCompiled::kBackground;
   for (size_t i = 0; later && i < parts.size(); ++i) {
     weights.push_back(unchecked_weights(parts[i], paths[i], source, bytes));
   }
-  if (is_whole) {
+  if (!found) {
+    model = to_model(std::move(parts[0]));
+  } else if (is_whole(*found, parts[0])) {
+    for (size_t i = 0; i < parts[0].inputs.size(); ++i) {
+      check_declared(found->graph_inputs[i], parts[0].inputs[i]);
+    }
     model = to_model(std::move(parts[0]));
   } else {
     model = join_parts(*found, std::move(parts));
     describe(*read_model(bytes.bytes, bytes.owner), model);
-    check_described_types(model);
   }
   model.weights = std::move(weights);
   model.warnings.insert(model.warnings.begin(), warnings.begin(), warnings.end());

@@ -9,13 +9,19 @@
 
 namespace sardonyx {
 
-// The parts of the model's nodes, in their order, which must be one in which they can run. Sets the
-// Program and its target; what a session shows is left empty. Throws Error(kInvalidGraph) when the
-// nodes and parts do not fit together, kFail when the parts were compiled for different targets.
-CompiledModel join_parts(const EpContextModel& model, std::vector<artifact::CompiledPart> parts);
+// Is `part` the whole model as it stands: does its one node take the model's inputs and make its
+// outputs, each in its place and under the name that the part has for it?
+bool is_whole(const EpContextModel& model, const artifact::CompiledPart& part);
 
-// The element types that the model's file declares are those of the Program; throws
-// Error(kInvalidGraph).
-void check_described_types(const CompiledModel& model);
+// Throws Error(kInvalidGraph) when the model's file declares an input in a way that contradicts
+// what the compiled part takes: another kind or element type, another rank or size.
+void check_declared(const EpContextInput& declared, const ValueInfo& taken);
+
+// The parts of the model's nodes, in their order, which must be one in which they can run. Inputs
+// and outputs of a node belong to those of its part by position. Sets the Program and its target,
+// inputs (of kind kNone where no part reads one), defaults, outputs and warnings; shapes are not
+// prepared. Throws Error(kInvalidGraph) when the nodes and parts do not fit together, kFail when
+// the parts were compiled for different targets.
+CompiledModel join_parts(const EpContextModel& model, std::vector<artifact::CompiledPart> parts);
 
 }  // namespace sardonyx

@@ -159,7 +159,7 @@ TEST_F(TiedFiles, VerdictsSeeAPartThatIsMissingCutOrDamaged) {
   const Row rows[] = {
       {"missing", [](const fs::path& path) { fs::remove(path); }, ErrorCode::kNoSuchFile,
        "the file belongs beside the model"},
-      {"empty", cut_to(0), ErrorCode::kInvalidArgument, "no compiled model"},
+      {"empty", cut_to(0), ErrorCode::kInvalidGraph, "no compiled model"},
       {"cut in the head", cut_to(100), ErrorCode::kFail, "damaged"},
       {"cut in a section", cut_to(good.size() - 1), ErrorCode::kFail, "the file has"},
       {"too long", cut_to(good.size() + 1), ErrorCode::kFail, "the file has"},
@@ -171,7 +171,7 @@ TEST_F(TiedFiles, VerdictsSeeAPartThatIsMissingCutOrDamaged) {
          fs::remove(path);
          fs::create_directory(path);
        },
-       ErrorCode::kInvalidArgument, "a folder"},
+       ErrorCode::kInvalidGraph, "a folder"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
