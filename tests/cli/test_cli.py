@@ -620,9 +620,9 @@ class TestCompiled(CommandTest):
         model = self.add_model()
         self.assertIn("--output", self.run_command("compile", model, "-o", "", code=2).stderr)
         self.run_command("compile", model)
-        self.assertIn("--overwrite", self.run_command("compile", model, code=3).stderr)
+        self.assertIn("--overwrite", self.run_command("compile", model, code=2).stderr)
         name = self.path("n" * 300 + ".onnx")
-        self.assertIn("File name too long", self.run_command("compile", model, "-o", name, code=3).stderr)
+        self.assertIn("File name too long", self.run_command("compile", model, "-o", name, code=2).stderr)
 
 
 if __name__ == "__main__":
