@@ -102,12 +102,22 @@ std::string branches_around(const BoundProgram& bound, int32_t step) {
   return text;
 }
 
-std::shared_ptr<const BoundProgram> bind(Program program, Isa isa) {
+void find_uses(BoundProgram& bound) {
+  find_last_uses(bound);
+  bound.value_needed = find_needed_values(bound, false);
+  bound.condition_needed = find_needed_values(bound, true);
+}
+
+namespace {
+
+// All but its uses.
+std::shared_ptr<BoundProgram> bind_steps(Program program, Isa isa) {
   auto bound = std::make_shared<BoundProgram>();
   bound->program = std::move(program);
+  std::vector<std::shared_ptr<BoundProgram>> bodies;
   for (SubProgram& sub : bound->program.subprograms) {
-    bound->subprograms.push_back(
-        {sub.step, sub.attribute, sub.captures, bind(std::move(sub.program), isa)});
+    bodies.push_back(bind_steps(std::move(sub.program), isa));
+    bound->subprograms.push_back({sub.step, sub.attribute, std::move(sub.captures), nullptr, -1});
   }
   bound->steps.resize(bound->program.steps.size());
   for (size_t i = 0; i < bound->steps.size(); ++i) {
@@ -117,10 +127,16 @@ std::shared_ptr<const BoundProgram> bind(Program program, Isa isa) {
       bound->steps[i].inputs.push_back(static_cast<int32_t>(captured));
     }
   }
-  splice_branches(*bound);
-  find_last_uses(*bound);
-  bound->value_needed = find_needed_values(*bound, false);
-  bound->condition_needed = find_needed_values(*bound, true);
+  bound->program.subprograms.clear();
+  splice_branches(*bound, bodies);
+  return bound;
+}
+
+}  // namespace
+
+std::shared_ptr<const BoundProgram> bind(Program program, Isa isa) {
+  std::shared_ptr<BoundProgram> bound = bind_steps(std::move(program), isa);
+  find_uses(*bound);
   return bound;
 }
 

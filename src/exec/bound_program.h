@@ -30,17 +30,19 @@ struct BoundProgram;
 struct BoundSubProgram {
   int32_t step = 0;
   std::string attribute;
-  std::vector<int32_t> captures;  // buffers of the outer program
-  std::shared_ptr<const BoundProgram> body;
+  std::vector<int32_t> captures;             // buffers of the outer program
+  std::shared_ptr<const BoundProgram> body;  // null for a spliced branch; see body_of()
+  int32_t branch = -1;                       // into BoundProgram::branches, when spliced
 };
 
 // A branch of an If whose steps are part of the program (see exec/splice.h). They count only under
 // a signature that knows the condition and it is `when`.
 struct BoundBranch {
-  int32_t first = 0, end = 0;    // its steps
-  int32_t step = 0;              // the If
-  bool when = false;             // the condition that takes it
-  std::vector<int32_t> outputs;  // one buffer per output of the If
+  int32_t first = 0, end = 0;                // its steps
+  int32_t step = 0;                          // the If
+  bool when = false;                         // the condition that takes it
+  int32_t first_buffer = 0, end_buffer = 0;  // its own; others are what it captures
+  std::vector<int32_t> outputs;              // one buffer per output of the If
 };
 
 struct BoundProgram {
@@ -58,6 +60,9 @@ struct BoundProgram {
 
 // The Ifs and branches around a step, outermost first, each followed by ": "; for messages.
 std::string branches_around(const BoundProgram& bound, int32_t step);
+
+// Sets value_needed, condition_needed and last_use from the steps.
+void find_uses(BoundProgram& bound);
 
 // Throws Error(kNotImplemented) for a step without an operator or kernel.
 std::shared_ptr<const BoundProgram> bind(Program program, Isa isa);

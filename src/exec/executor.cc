@@ -6,6 +6,7 @@
 
 #include "base/float_mode.h"
 #include "exec/given_outputs.h"
+#include "exec/splice.h"
 #include "sardonyx/error.h"
 #include "tensor/memory.h"
 
@@ -31,23 +32,19 @@ constexpr int kMostConditionMisses = 16;
 
 Executor::Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
                    ExecutorOptions options)
-    : bound_(std::move(bound)), pool_(std::move(pool)), options_(options) {
-  Bodies bodies;
-  add_nested(bodies);
-}
+    : bound_(std::move(bound)),
+      pool_(std::move(pool)),
+      options_(options),
+      nested_(bound_->subprograms.size()) {}
 
-Executor::Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
-                   ExecutorOptions options, Bodies& bodies)
-    : bound_(std::move(bound)), pool_(std::move(pool)), options_(options) {
-  add_nested(bodies);
-}
-
-void Executor::add_nested(Bodies& bodies) {
-  for (const BoundSubProgram& sub : bound_->subprograms) {
-    std::shared_ptr<Executor>& nested = bodies[sub.body.get()];
-    if (!nested) nested.reset(new Executor(sub.body, pool_, options_, bodies));
-    nested_.push_back(nested);
+Executor& Executor::nested(size_t index) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Executor>& nested = nested_[index];
+  if (!nested) {
+    nested =
+        std::make_unique<Executor>(body_of(*bound_, bound_->subprograms[index]), pool_, options_);
   }
+  return *nested;
 }
 
 std::shared_ptr<const Signature> Executor::find_signature(const SignatureKey& key) {
@@ -144,12 +141,16 @@ void Executor::give_state(std::unique_ptr<RunState> state) {
 
 void Executor::trim() {
   std::vector<IdleState> idle;
+  std::vector<Executor*> nested;
   {
     const std::lock_guard lock(mutex_);
     idle.swap(idle_);
+    for (const auto& executor : nested_) {
+      if (executor) nested.push_back(executor.get());
+    }
   }
   outputs_.trim();
-  for (const auto& nested : nested_) nested->trim();
+  for (Executor* executor : nested) executor->trim();
 }
 
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
@@ -168,7 +169,7 @@ void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
   const MemoryCharge arena(budget, signature->arena.size_bytes);
   GivenOutputs given(*bound_, *signature, inputs, outputs);
   std::unique_ptr<RunState> state = take_state(signature.get());
-  if (!state) state = std::make_unique<RunState>(*bound_, nested_);
+  if (!state) state = std::make_unique<RunState>(*bound_, this);
   if (state->signature() != signature.get()) state->set_signature(signature);
   arena_bytes_.store(signature->arena.size_bytes, std::memory_order_relaxed);
 

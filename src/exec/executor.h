@@ -42,6 +42,8 @@ class Executor {
            ThreadPool::Team* team = nullptr);
 
   const BoundProgram& bound() const { return *bound_; }
+  // Runs bound().subprograms[index].
+  Executor& nested(size_t index);
   // Gives idle arenas and unused output memory back; a Run meanwhile keeps its own.
   void trim();
   // Arena bytes of the signature used last; 0 before the first Run.
@@ -50,12 +52,7 @@ class Executor {
   std::shared_ptr<const Signature> signature_for(std::span<const Tensor> inputs);
 
  private:
-  using Bodies = std::unordered_map<const BoundProgram*, std::shared_ptr<Executor>>;
-
-  Executor(std::shared_ptr<const BoundProgram> bound, std::shared_ptr<ThreadPool> pool,
-           ExecutorOptions options, Bodies& bodies);
   std::shared_ptr<const Signature> find_signature(const SignatureKey& key);
-  void add_nested(Bodies& bodies);
   std::shared_ptr<const Signature> add_signature(std::span<const Tensor> inputs, bool conditions);
   // Throws Error(kFail) when the memory that is planned is more than the budget allows.
   void check_memory(const Signature& signature, const MemoryBudget& budget) const;
@@ -68,10 +65,9 @@ class Executor {
   const std::shared_ptr<ThreadPool> pool_;
   const ExecutorOptions options_;
   BufferPool outputs_;
-  // One per subprogram; those of one body are the same.
-  std::vector<std::shared_ptr<Executor>> nested_;
   std::atomic<int64_t> arena_bytes_{0};
   ForkMutex mutex_;
+  std::vector<std::unique_ptr<Executor>> nested_;             // per subprogram; null until it runs
   std::vector<std::shared_ptr<const Signature>> signatures_;  // most recently used first
   // Signatures that only differ from another one in values that decide conditions. Too many of
   // them, and such values take no part any more: their Ifs are decided while running.

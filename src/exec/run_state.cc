@@ -49,9 +49,9 @@ struct RunState::Job {
   Status failure;
 };
 
-RunState::RunState(const BoundProgram& bound, std::span<const std::shared_ptr<Executor>> nested)
+RunState::RunState(const BoundProgram& bound, Executor* executor)
     : bound_(bound),
-      nested_(nested),
+      executor_(executor),
       views_(bound.program.buffers.size()),
       dynamic_(bound.program.buffers.size()) {
   for (const BoundStep& step : bound_.steps) {
@@ -264,7 +264,8 @@ class RunState::Subgraphs final : public SubgraphRunner {
         const TensorView& view = state_.views_[captured];
         operands.push_back(Tensor::view(view.type, view.shape, view.data));
       }
-      const Program& body = subs[i].body->program;
+      Executor& nested = state_.executor_->nested(i);
+      const Program& body = nested.bound().program;
       if (operands.size() != body.inputs.size() || outputs.size() != body.outputs.size()) {
         return Status(
             ErrorCode::kInvalidArgument,
@@ -281,7 +282,7 @@ class RunState::Subgraphs final : public SubgraphRunner {
         SDX_RETURN_IF_FAILED(check_type(formal, operands[k]));
       }
       try {
-        state_.nested_[i]->run(operands, outputs, state_.cancel_, nullptr, &team_);
+        nested.run(operands, outputs, state_.cancel_, nullptr, &team_);
       } catch (const Error& error) {
         return Status(error.code(), std::string(attribute) + ": " + error.what());
       } catch (const std::bad_alloc&) {

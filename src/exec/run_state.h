@@ -30,8 +30,8 @@ class Executor;
 
 class RunState {
  public:
-  // nested: runs each of the program's subprograms.
-  RunState(const BoundProgram& bound, std::span<const std::shared_ptr<Executor>> nested);
+  // executor: runs the program's subprograms; null when it has none.
+  RunState(const BoundProgram& bound, Executor* executor);
   ~RunState();
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
@@ -78,7 +78,7 @@ class RunState {
   void copy_outputs(std::span<Tensor> outputs);
 
   const BoundProgram& bound_;
-  const std::span<const std::shared_ptr<Executor>> nested_;
+  Executor* const executor_;
   const std::atomic<bool>* cancel_ = nullptr;
   std::shared_ptr<const Signature> signature_;
   GrowingMemory arena_;

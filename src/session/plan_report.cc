@@ -8,6 +8,7 @@
 
 #include "base/type_name.h"
 #include "exec/signature.h"
+#include "exec/splice.h"
 
 namespace sardonyx {
 namespace {
@@ -150,7 +151,8 @@ class Reporter {
   SubPlan subplan(const BoundSubProgram& sub, const BoundStep& step) {
     SubPlan result;
     result.attribute = sub.attribute;
-    const BoundProgram& body = *sub.body;
+    const std::shared_ptr<const BoundProgram> held = body_of(bound_, sub);
+    const BoundProgram& body = *held;
     const size_t formals = body.program.inputs.size() - sub.captures.size();
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < body.program.inputs.size(); ++i) {

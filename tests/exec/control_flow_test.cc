@@ -150,6 +150,64 @@ TEST(ControlFlow, BranchesNest) {
   }
 }
 
+// Branches are steps of the program where their conditions are known ahead, and programs of their
+// own where data decides: Ifs in Ifs, one after the other, with a Loop, with captures from every
+// level, one of them twice, and a branch without steps.
+TEST(ControlFlow, NestedBranchesGiveTheSameAheadAndWhileRunning) {
+  const auto model = [](const std::string& inputs, const std::string& conditions) {
+    return "m (" + inputs + ", float[N] x) => (float y) <int64 two = {2}, int64 zero = {0}> {" +
+           conditions + R"( a = Neg(x)
+      y = If(c) <
+        then_branch = t () => (float[N] u) {
+          b = Add(a, a)
+          p = If(d) <
+            then_branch = tt () => (float[N] s) {
+              s = Loop(two, "", b) <body = l (int64 i, bool go, float[N] v) => (bool on, float[N] w)
+                { on = Identity(go) k = Add(v, x) w = Add(k, a) }> },
+            else_branch = te () => (float[N] s) { s = Mul(b, b) }>
+          q = If(e) <
+            then_branch = tu () => (float[N] s) { s = Identity(p) },
+            else_branch = tv () => (float[N] s) {
+              s = If(d) < then_branch = tx () => (float[N] o) { o = Sub(p, x) },
+                          else_branch = ty () => (float[N] o) { o = Sub(x, b) }> }>
+          u = Add(q, p) },
+        else_branch = f () => (float[N] u) {
+          u = If(e) <
+            then_branch = fu () => (float[N] s) { s = Identity(a) },
+            else_branch = fv () => (float[N] s) { s = Add(x, x) }> }> })";
+  };
+  Executor ahead(bind_text(model("int64 c0, int64 d0, int64 e0",
+                                 "c = Greater(c0, zero) d = Greater(d0, zero) "
+                                 "e = Greater(e0, zero)")),
+                 nullptr, {});
+  // The condition is what a step made of many values.
+  Executor running(bind_text(model("float[M] c0, float[M] d0, float[M] e0",
+                                   "c1 = ReduceMax<keepdims=0>(c0) c = Cast<to=9>(c1) "
+                                   "d1 = ReduceMax<keepdims=0>(d0) d = Cast<to=9>(d1) "
+                                   "e1 = ReduceMax<keepdims=0>(e0) e = Cast<to=9>(e1)")),
+                   nullptr, {});
+  const Tensor x = floats({2}, {1, -3});
+  for (int bits = 0; bits < 8; ++bits) {
+    const bool c = (bits & 1) != 0, d = (bits & 2) != 0, e = (bits & 4) != 0;
+    std::vector<float> expected;
+    for (float v : {1.0f, -3.0f}) {
+      const float b = -2 * v, p = d ? b : b * b;
+      const float q = e ? p : d ? p - v : v - b;
+      expected.push_back(c ? q + p : e ? -v : 2 * v);
+    }
+    SCOPED_TRACE(bits);
+    EXPECT_EQ(to_vector(run(ahead, {integer(c), integer(d), integer(e), x})[0]), expected);
+    EXPECT_EQ(dynamic_steps(ahead, {integer(0), integer(d), integer(e), x}), 0u);
+    const auto many = [](bool value) {
+      std::vector<float> values(100, 0.0f);
+      values[42] = value ? 1.0f : 0.0f;
+      return Tensor::from<float>(DataType::kFloat, {100}, values);
+    };
+    EXPECT_EQ(to_vector(run(running, {many(c), many(d), many(e), x})[0]), expected);
+    EXPECT_GE(dynamic_steps(running, {many(c), many(d), many(e), x}), 1u);
+  }
+}
+
 TEST(ControlFlow, ABranchMayDependOnData) {
   Executor executor(
       bind_text("m (bool c, float[N] x) => (int64 y, float[N] z) { y, z = If(c) <"

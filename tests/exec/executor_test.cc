@@ -187,7 +187,7 @@ TEST(RunState, AnArenaThatIsNotNeededAnyMoreIsFreed) {
   const auto bound = bind_text(
       "m (float[N] x) => (float[N] y) { a = Neg(x) b = Exp(a) c = Neg(a)"
       " y = Add(b, c) }");
-  RunState state(*bound, {});
+  RunState state(*bound, nullptr);
   const auto run = [&](int64_t size) {
     const std::vector<Tensor> inputs = {Tensor::allocate(DataType::kFloat, {size})};
     std::fill_n(const_cast<float*>(inputs[0].data<float>()), size, 0.0f);
