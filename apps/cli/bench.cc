@@ -114,7 +114,8 @@ int bench(BenchArguments arguments) {
   const Session session = open_session(arguments.model, arguments.session.make());
   const std::vector<Value> inputs = make_inputs(session, arguments.inputs);
   if (arguments.serve) return serve(session, inputs);
-  const std::vector<double> hot = measure_hot(session, inputs, arguments.runs);
+  const std::vector<double> hot = run_with(
+      session, arguments.inputs, [&] { return measure_hot(session, inputs, arguments.runs); });
   ColdNumbers cold;
   if (arguments.repeat > 0) cold = measure_cold(arguments.repeat);
   clear_progress();

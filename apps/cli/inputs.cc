@@ -1,6 +1,7 @@
 #include "inputs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <random>
@@ -191,6 +192,27 @@ std::vector<Value> make_inputs(const Session& session, const InputOptions& optio
     }
   }
   return values;
+}
+
+CommandError input_misfit(const Session& session, const InputOptions& options, const Error& error) {
+  std::string guesses;
+  const Shapes shapes = parse_shapes(session, options.shapes);
+  const std::vector<ValueInfo>& infos = session.inputs();
+  for (size_t i = 0; options.random && i < infos.size(); ++i) {
+    const ValueInfo& info = innermost(infos[i]);
+    const bool is_open =
+        std::any_of(info.shape.begin(), info.shape.end(), [](int64_t dim) { return dim < 0; });
+    const bool is_given =
+        std::any_of(options.files.begin(), options.files.end(), [&](const std::string& text) {
+          return text.find('=') == std::string::npos || text.starts_with(infos[i].name + "=");
+        });
+    if (!is_open || is_given || infos[i].is_optional || shapes.contains(i)) continue;
+    guesses += fmt::format(" --shape {}={}", infos[i].name, fmt::join(default_shape(info), "x"));
+  }
+  if (guesses.empty()) return CommandError(kExitInput, error);
+  return CommandError(
+      kExitInput, error.code(),
+      fmt::format("{}; sizes were guessed: give others than{}", error.what(), guesses));
 }
 
 }  // namespace sardonyx::cli

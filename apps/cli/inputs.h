@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "picture.h"
 #include "sardonyx/sardonyx.h"
 
@@ -35,6 +36,21 @@ Value random_value(ElementType type, const std::vector<int64_t>& shape, uint64_t
 // One Value per model input. All errors become CommandError(kExitInput), those of the options'
 // texts CommandError(kExitUsage).
 std::vector<Value> make_inputs(const Session& session, const InputOptions& options);
+
+// The error of a call with the inputs that make_inputs gave: CommandError(kExitInput), with a hint
+// at --shape where sizes of random inputs were guessed.
+CommandError input_misfit(const Session& session, const InputOptions& options, const Error& error);
+
+// What `call` gives; its argument errors become input_misfit.
+template <typename Call>
+auto run_with(const Session& session, const InputOptions& options, Call&& call) {
+  try {
+    return call();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    throw input_misfit(session, options, error);
+  }
+}
 
 // One input from a file of any kind; shape: of --shape, or the model's.
 Value read_input(const std::string& path, const ValueInfo& input, const std::vector<int64_t>& shape,

@@ -20,16 +20,6 @@ std::string title_of(const std::string& model, const std::vector<ValueInfo>& inf
   return title;
 }
 
-// As run_session does for a run.
-PlanReport plan_session(const Session& session, const std::vector<Value>& inputs) {
-  try {
-    return plan_of(session, inputs);
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::kInvalidArgument) throw CommandError(kExitInput, error);
-    throw;
-  }
-}
-
 void write_picture(const std::string& path, const std::string& svg) {
   StagedFile file(path);
   file.write(std::as_bytes(std::span(svg)));
@@ -51,7 +41,8 @@ int inspect_plan(const std::string& model, const SessionOptions& session_options
   input_options.random = true;
   const Session session = open_session(model, session_options.make());
   const std::vector<Value> inputs = make_inputs(session, input_options);
-  const PlanReport plan = plan_session(session, inputs);
+  const PlanReport plan =
+      run_with(session, input_options, [&] { return plan_of(session, inputs); });
   clear_progress();
   if (!options.svg.empty()) {
     write_picture(options.svg, plan_svg(plan, title_of(model, session.inputs(), inputs)));

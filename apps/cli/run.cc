@@ -153,6 +153,11 @@ std::vector<ListedRun> read_list(const std::filesystem::path& path) {
   return runs;
 }
 
+std::vector<Value> run_once(const Session& session, const InputOptions& options) {
+  const std::vector<Value> inputs = make_inputs(session, options);
+  return run_with(session, options, [&] { return run_session(session, inputs); });
+}
+
 int run_list(const Session& session, const Arguments& arguments) {
   const std::vector<ListedRun> runs = read_list(arguments.list);
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -163,7 +168,7 @@ int run_list(const Session& session, const Arguments& arguments) {
       const size_t index = find_input(session, name);
       options.files.push_back(session.inputs()[index].name + "=" + path);
     }
-    const std::vector<Value> outputs = run_session(session, make_inputs(session, options));
+    const std::vector<Value> outputs = run_once(session, options);
     clear_progress();
     fmt::print("run {}:\n", i);
     print_summary(session, outputs);
@@ -175,7 +180,7 @@ int run_list(const Session& session, const Arguments& arguments) {
 int run(const Arguments& arguments) {
   const Session session = open_session(arguments.model, arguments.session.make());
   if (!arguments.list.empty()) return run_list(session, arguments);
-  const std::vector<Value> outputs = run_session(session, make_inputs(session, arguments.inputs));
+  const std::vector<Value> outputs = run_once(session, arguments.inputs);
   clear_progress();
   print_summary(session, outputs);
   if (!arguments.output_folder.empty()) {

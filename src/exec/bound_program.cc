@@ -92,16 +92,6 @@ std::vector<bool> find_needed_values(const BoundProgram& bound, bool by_conditio
 
 }  // namespace
 
-std::string branches_around(const BoundProgram& bound, int32_t step) {
-  std::string text;
-  for (const BoundBranch& branch : bound.branches) {
-    if (step < branch.first || step >= branch.end) continue;
-    text += describe(bound.program.steps[branch.step]);
-    text += branch.when ? ": then_branch: " : ": else_branch: ";
-  }
-  return text;
-}
-
 void find_uses(BoundProgram& bound) {
   find_last_uses(bound);
   bound.value_needed = find_needed_values(bound, false);

@@ -58,9 +58,6 @@ struct BoundProgram {
   std::vector<int32_t> last_use;
 };
 
-// The Ifs and branches around a step, outermost first, each followed by ": "; for messages.
-std::string branches_around(const BoundProgram& bound, int32_t step);
-
 // Sets value_needed, condition_needed and last_use from the steps.
 void find_uses(BoundProgram& bound);
 

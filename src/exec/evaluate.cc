@@ -28,6 +28,22 @@ void check_fits_memory(size_t output, const Shape& shape, int64_t bytes) {
                           output, to_string(shape), bytes, most_block_bytes()));
 }
 
+// The graph was found good without the shapes and contents of this Run: what inference finds wrong
+// with them is an argument's fault.
+void infer_given(const Node& node, const OpDef& op, InferContext& context) {
+  try {
+    op.infer(context);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidGraph) throw;
+    std::string message = error.what();
+    // The operands of internal operators, packed weights and the like, say nothing to the user.
+    if (node.domain == kInternalDomain)
+      message.resize(std::min(message.rfind(" (inputs: "), message.size()));
+    throw Error(ErrorCode::kInvalidArgument,
+                message + "; the inputs that were given do not fit the model");
+  }
+}
+
 }  // namespace
 
 TensorView& absent_view() {
@@ -133,7 +149,7 @@ bool infer_step(const Node& node, const OpDef& op, std::span<const TensorView* c
   for (InferOutput& output : infer_outputs) output = InferOutput();
   DimTable dims;
   InferContext context(node, dims, infer_inputs, infer_outputs);
-  op.infer(context);
+  infer_given(node, op, context);
   bool complete = true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (node.output(i) == ValueId::kNone) continue;
@@ -169,7 +185,7 @@ std::vector<ValueType> infer_types(const Node& node, const OpDef& op,
   std::vector<InferOutput> outputs(node.outputs.size());
   DimTable dims;
   InferContext context(node, dims, inputs, outputs);
-  op.infer(context);
+  infer_given(node, op, context);
   std::vector<ValueType> results;
   for (InferOutput& output : outputs) results.push_back(without_symbols(std::move(output.type)));
   return results;

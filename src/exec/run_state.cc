@@ -8,6 +8,7 @@
 #include "exec/evaluate.h"
 #include "exec/executor.h"
 #include "exec/given_outputs.h"
+#include "exec/step_message.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -135,9 +136,7 @@ Status RunState::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
       (*observer)(event);
     }
     if (!status.is_ok()) {
-      return Status(status.code(),
-                    fmt::format("{}{}: {}", branches_around(bound_, step.step),
-                                describe(bound_.program.steps[step.step]), status.message()));
+      return Status(status.code(), step_message(bound_, step.step, status.message()));
     }
   }
   copy_outputs(outputs);

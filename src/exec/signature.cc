@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include "exec/evaluate.h"
+#include "exec/step_message.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {
@@ -49,11 +49,7 @@ class Resolver {
       try {
         resolve_step(i);
       } catch (const Error& error) {
-        const std::string step = describe(program_.steps[i]);
-        std::string where = branches_around(bound_, i);
-        // Inference names the node already.
-        if (!std::string_view(error.what()).starts_with(step)) where += step + ": ";
-        throw Error(error.code(), where + error.what());
+        throw Error(error.code(), step_message(bound_, i, error.what()));
       }
     }
     place_outputs();

@@ -114,6 +114,8 @@ void check_shapes_fit(const Program& program, Isa isa, const std::vector<ValueIn
     try {
       resolve_signature(*bound, stand_ins(inputs, shapes));
     } catch (const Error& error) {
+      // What is too large for this machine may fit another one.
+      if (error.code() == ErrorCode::kFail) continue;
       refuse(fmt::format("no run can have the shapes to prepare ({}): {}", text_of(inputs, shapes),
                          error.what()));
     }

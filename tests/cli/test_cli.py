@@ -179,6 +179,33 @@ class TestUsage(CommandTest):
                       self.run_command("compile", path, "-o", out, "--overwrite", "--shape", "x=2x3", code=2).stderr)
 
 
+    def test_inputs_that_do_not_fit_inside(self):
+        """A convolution with one bias that only another row of it would need: found by the second node."""
+        path = self.path("inside.onnx")
+        save_model(path, [helper.make_node("Conv", ["x", "w"], ["c"], "the_conv"), helper.make_node("Relu", ["c"], ["r"]),
+                          helper.make_node("MatMul", ["y", "b"], ["m"], "the_product"),
+                          helper.make_node("Add", ["m", "y"], ["z"])],
+                   [info("x", ["n", "c", "h", "w"]), info("y", ["k", "l"])],
+                   [info("r", ["n", 32, "p", "q"]), info("z", ["k", "l"])],
+                   [numpy_helper.from_array(np.ones((32, 32, 3, 3), np.float32), "w"),
+                    numpy_helper.from_array(np.ones((64, 64), np.float32), "b")])
+        for verb in (("run", path, "--random"), ("bench", path, "--repeat", "0", "--runs", "2"), ("inspect", path, "--plan")):
+            for shapes, node, guess in ((("x=1x8x9x9", "y=4x64"), "Conv 'the_conv'", None),
+                                        (("x=1x32x9x9",), " 'the_product'", " --shape y=1x16"),
+                                        ((), "'the_", " --shape x=1x16x16x16 --shape y=1x16")):
+                options = [word for shape in shapes for word in ("--shape", shape)]
+                error = self.run_command(*verb, *options, code=4).stderr
+                self.assertTrue(error.startswith("sardonyx: InvalidArgument: "), error)
+                self.assertIn(node, error)
+                self.assertIn("do not fit the model", error)
+                self.assertNotRegex(error, "sardonyx,|Packed|Blocked|Fused")
+                if guess:
+                    self.assertTrue(error.rstrip().endswith("sizes were guessed: give others than" + guess), error)
+                else:
+                    self.assertNotIn("guessed", error)
+            self.run_command(*verb, "--shape", "x=1x32x9x9", "--shape", "y=4x64")
+
+
 class TestRun(CommandTest):
     def run_npy(self, model, array, *options):
         np.save(self.path("in.npy"), array)

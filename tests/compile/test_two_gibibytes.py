@@ -60,7 +60,7 @@ def main():
                 expect("it gives the same", actual.stdout == expected.stdout)
                 os.remove(compiled)
                 continue
-            expect("an embedded model is refused", done.returncode == 3)
+            expect("an embedded model is refused", done.returncode == 2)
             for word in ("InvalidArgument", str(LIMIT), "leave --embed out"):
                 expect(f"the error says '{word}'", word in done.stderr)
             expect("nothing is left", sorted(os.listdir(folder)) == ["model.data", "model.onnx"])
