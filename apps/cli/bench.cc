@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "progress.h"
+#include "text.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -44,7 +45,7 @@ std::vector<double> time_runs(const Session& session, const std::vector<Value>& 
 }
 
 int serve(const Session& session, const std::vector<Value>& inputs) {
-  fmt::print("ready\n");
+  print("ready\n");
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     const int64_t runs = parse_size(line, "a line of --serve");
@@ -87,20 +88,20 @@ nlohmann::ordered_json as_json(const BenchArguments& arguments, int threads,
 
 void print_table(const BenchArguments& arguments, int threads, const ColdNumbers& cold,
                  const std::vector<double>& hot) {
-  fmt::print("{}: {} thread{}, level {}\n", arguments.model, threads, threads == 1 ? "" : "s",
-             arguments.session.level);
+  print("{}: {} thread{}, level {}\n", arguments.model, threads, threads == 1 ? "" : "s",
+        arguments.session.level);
   if (arguments.repeat > 0) {
-    fmt::print("cold, median of {} processes\n", arguments.repeat);
-    fmt::print("  process start and library load {:10.2f} ms\n", cold.start_ms);
-    fmt::print("  session creation               {:10.2f} ms\n", cold.create_ms);
-    fmt::print("  first run                      {:10.2f} ms\n", cold.first_ms);
-    fmt::print("  second run                     {:10.2f} ms\n", cold.second_ms);
-    fmt::print("  peak memory                    {:10.1f} MiB\n",
-               static_cast<double>(cold.peak_rss_bytes) / (1 << 20));
+    print("cold, median of {} processes\n", arguments.repeat);
+    print("  process start and library load {:10.2f} ms\n", cold.start_ms);
+    print("  session creation               {:10.2f} ms\n", cold.create_ms);
+    print("  first run                      {:10.2f} ms\n", cold.first_ms);
+    print("  second run                     {:10.2f} ms\n", cold.second_ms);
+    print("  peak memory                    {:10.1f} MiB\n",
+          static_cast<double>(cold.peak_rss_bytes) / (1 << 20));
   }
-  fmt::print("hot, {} runs\n ", hot.size());
-  for (const double p : kPercentiles) fmt::print(" p{:.0f} {:.3f} ms ", p, percentile(hot, p));
-  fmt::print("\n");
+  print("hot, {} runs\n ", hot.size());
+  for (const double p : kPercentiles) print(" p{:.0f} {:.3f} ms ", p, percentile(hot, p));
+  print("\n");
 }
 
 int bench(BenchArguments arguments) {

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "model_file.h"
 #include "sardonyx/compile.h"
+#include "text.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -37,10 +38,10 @@ int check(const Arguments& arguments) {
     result["verdict"] = to_string(verdict.compatibility);
     result["facet"] = verdict.facet;
     result["reason"] = verdict.reason;
-    fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", result.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
   } else {
-    fmt::print("{}{}{}\n", to_string(verdict.compatibility), verdict.reason.empty() ? "" : ": ",
-               verdict.reason);
+    print("{}{}{}\n", to_string(verdict.compatibility), verdict.reason.empty() ? "" : ": ",
+          verdict.reason);
   }
   const bool usable = verdict.compatibility == Compatibility::kOptimal ||
                       verdict.compatibility == Compatibility::kPreferRecompilation;

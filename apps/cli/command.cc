@@ -72,7 +72,7 @@ void print_log_line(LogLevel level, std::string_view line) {
   clear_progress();
   // A table of passes has lines; other texts may quote names from a model.
   fmt::print(stderr, "sardonyx: {}: {}\n", to_string(level),
-             level == LogLevel::kVerbose ? std::string(line) : one_line(line));
+             level == LogLevel::kVerbose ? lines(line) : one_line(line));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "model_file.h"
 #include "progress.h"
+#include "text.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -71,15 +72,15 @@ int compile_model(const Arguments& arguments) {
     result["nodes"] = report.nodes;
     result["steps"] = report.steps;
     result["seconds"] = report.seconds;
-    fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", result.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
     return kExitOk;
   }
-  fmt::print("{}  {} bytes{}\n", report.model.string(), report.model_bytes,
-             report.compiled.empty() ? ", the compiled part inside" : "");
+  print("{}  {} bytes{}\n", report.model.string(), report.model_bytes,
+        report.compiled.empty() ? ", the compiled part inside" : "");
   if (!report.compiled.empty()) {
-    fmt::print("{}  {} bytes\n", report.compiled.string(), report.compiled_bytes);
+    print("{}  {} bytes\n", report.compiled.string(), report.compiled_bytes);
   }
-  fmt::print("{} nodes became {} steps in {:.2f} s\n", report.nodes, report.steps, report.seconds);
+  print("{} nodes became {} steps in {:.2f} s\n", report.nodes, report.steps, report.seconds);
   return kExitOk;
 }
 

@@ -47,7 +47,7 @@ int doctor(bool json) {
     // Names of folders need not be UTF-8.
     fmt::print(
         "{}\n",
-        as_json(findings, worst).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        as_json(findings, worst).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
   } else {
     print_text(findings);
   }

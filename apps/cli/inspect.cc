@@ -39,31 +39,31 @@ struct Arguments {
 };
 
 void print_values(const char* title, const std::vector<ValueInfo>& infos) {
-  fmt::print("{}\n", title);
+  print("{}\n", title);
   for (const ValueInfo& info : infos) {
-    fmt::print("  {}: {}{}\n", info.name, info.type, info.is_optional ? " (has a default)" : "");
+    print("  {}: {}{}\n", info.name, info.type, info.is_optional ? " (has a default)" : "");
   }
 }
 
 void print_metadata(const ModelMetadata& metadata) {
   const auto line = [](const char* name, const std::string& text) {
-    if (!text.empty()) fmt::print("{:10} {}\n", name, text);
+    if (!text.empty()) print("{:10} {}\n", name, text);
   };
   line("graph", metadata.graph_name);
   line("producer", metadata.producer_name + (metadata.producer_version.empty() ? "" : " ") +
                        metadata.producer_version);
   line("domain", metadata.domain);
   line("text", metadata.description);
-  fmt::print("{:10} {}\n", "version", metadata.model_version);
-  fmt::print("{:10} {}\n", "IR", metadata.ir_version);
+  print("{:10} {}\n", "version", metadata.model_version);
+  print("{:10} {}\n", "IR", metadata.ir_version);
   for (const auto& [domain, version] : metadata.opset_imports) {
-    fmt::print("{:10} {} {}\n", "opset", domain.empty() ? "ai.onnx" : domain, version);
+    print("{:10} {} {}\n", "opset", domain.empty() ? "ai.onnx" : domain, version);
   }
   for (const auto& [key, text] : metadata.custom) {
     constexpr size_t kShown = 60;
     const std::string first = text.substr(0, std::min(text.find('\n'), kShown));
-    fmt::print("{:10} {} = {}{}\n", "metadata", key, first,
-               first.size() < text.size() ? fmt::format("... ({} bytes)", text.size()) : "");
+    print("{:10} {} = {}{}\n", "metadata", key, first,
+          first.size() < text.size() ? fmt::format("... ({} bytes)", text.size()) : "");
   }
 }
 
@@ -77,34 +77,34 @@ void print_operators(const Inspection& inspection) {
       row.resize(inspection.stages.size(), 0);
       row[i] = count;
       totals[i] += count;
-      width = std::max(width, name.size());
+      width = std::max(width, one_line(name).size());
     }
   }
   rows["total"] = totals;
-  fmt::print("nodes by operator\n  {:{}}", "", width);
-  for (const StageCounts& stage : inspection.stages) fmt::print(" {:>9}", stage.name);
-  fmt::print("\n");
+  print("nodes by operator\n  {:{}}", "", width);
+  for (const StageCounts& stage : inspection.stages) print(" {:>9}", stage.name);
+  print("\n");
   for (const auto& [name, counts] : rows) {
-    fmt::print("  {:{}}", name, width);
+    print("  {:{}}", name, width);
     for (const int64_t count : counts) {
-      fmt::print(" {:>9}", count == 0 ? std::string("-") : std::to_string(count));
+      print(" {:>9}", count == 0 ? std::string("-") : std::to_string(count));
     }
-    fmt::print("\n");
+    print("\n");
   }
 }
 
 // Rows that did nothing are left out; --json has them.
 void print_passes(const Inspection& inspection) {
-  fmt::print("passes and rules\n  {:20} {:9} {:>9} {:>8}  {}\n", "", "stage", "ms", "applied",
-             "rejected");
+  print("passes and rules\n  {:20} {:9} {:>9} {:>8}  {}\n", "", "stage", "ms", "applied",
+        "rejected");
   for (const PassRow& row : inspection.passes) {
     if (row.applied == 0 && row.rejected.empty()) continue;
     std::string rejected;
     for (const auto& [reason, count] : row.rejected) {
       rejected += fmt::format("{}{} x{}", rejected.empty() ? "" : ", ", reason, count);
     }
-    fmt::print("  {:20} {:9} {:>9.3f} {:>8}  {}\n", row.name, row.stage, row.milliseconds,
-               row.applied, rejected);
+    print("  {:20} {:9} {:>9.3f} {:>8}  {}\n", row.name, row.stage, row.milliseconds, row.applied,
+          rejected);
   }
 }
 
@@ -162,20 +162,20 @@ nlohmann::ordered_json as_json(const Inspection& inspection) {
 
 void print_parts(const std::vector<CompiledPartInfo>& parts) {
   for (const CompiledPartInfo& part : parts) {
-    fmt::print("compiled   {}{}\n", part.node.empty() ? "" : part.node + ", ",
-               part.file.empty() ? "embedded" : part.file);
-    fmt::print("  verdict  {}{}{}\n", to_string(part.verdict.compatibility),
-               part.verdict.reason.empty() ? "" : ": ", part.verdict.reason);
-    fmt::print("  format   {}, for {}, needs {}\n", part.format, part.target,
-               part.required_isa.empty() ? "nothing special"
-                                         : fmt::format("{}", fmt::join(part.required_isa, ", ")));
+    print("compiled   {}{}\n", part.node.empty() ? "" : part.node + ", ",
+          part.file.empty() ? "embedded" : part.file);
+    print("  verdict  {}{}{}\n", to_string(part.verdict.compatibility),
+          part.verdict.reason.empty() ? "" : ": ", part.verdict.reason);
+    print("  format   {}, for {}, needs {}\n", part.format, part.target,
+          part.required_isa.empty() ? "nothing special"
+                                    : fmt::format("{}", fmt::join(part.required_isa, ", ")));
     for (const CompiledSection& section : part.sections) {
-      fmt::print("  {:8} {:>12} bytes at {}\n", section.name, section.size_bytes, section.offset);
+      print("  {:8} {:>12} bytes at {}\n", section.name, section.size_bytes, section.offset);
     }
     std::vector<std::string> rows;
     for (const auto& [name, version] : part.rows)
       rows.push_back(fmt::format("{} {}", name, version));
-    fmt::print("  rows     {}\n", fmt::join(rows, ", "));
+    print("  rows     {}\n", fmt::format("{}", fmt::join(rows, ", ")));
   }
 }
 
@@ -243,14 +243,14 @@ int inspect(const Arguments& arguments) {
                                     : inspect_compiled(arguments, parts);
   clear_progress();
   if (!arguments.graph_stage.empty()) {
-    fmt::print("{}", inspection.graph_text);
+    fmt::print("{}", lines(inspection.graph_text));
     return kExitOk;
   }
   if (arguments.json) {
     // Names in a model need not be UTF-8.
     nlohmann::ordered_json result = as_json(inspection);
     if (!parts.empty()) result["compiled"] = as_json(parts);
-    fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", result.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
     return kExitOk;
   }
   print_metadata(inspection.metadata);
@@ -261,8 +261,8 @@ int inspect(const Arguments& arguments) {
     print_passes(inspection);
   }
   print_parts(parts);
-  if (!inspection.last_edit.empty()) fmt::print("last edit: {}\n", one_line(inspection.last_edit));
-  for (const std::string& warning : inspection.warnings) fmt::print("warning: {}\n", warning);
+  if (!inspection.last_edit.empty()) print("last edit: {}\n", inspection.last_edit);
+  for (const std::string& warning : inspection.warnings) print("warning: {}\n", warning);
   return kExitOk;
 }
 

@@ -50,7 +50,7 @@ int inspect_plan(const std::string& model, const SessionOptions& session_options
   if (json) {
     // Names in a model need not be UTF-8.
     fmt::print("{}\n",
-               plan_json(plan).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+               plan_json(plan).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
   } else if (options.plan) {
     fmt::print("{}", plan_text(plan));
   }

@@ -17,7 +17,7 @@ std::string types_of(const PlanReport& plan, const std::vector<int32_t>& buffers
   std::string text;
   for (const int32_t b : buffers) {
     if (!text.empty()) text += ", ";
-    text += b < 0 ? "-" : plan.buffers[static_cast<size_t>(b)].type;
+    text += b < 0 ? "-" : one_line(plan.buffers[static_cast<size_t>(b)].type);
   }
   return text;
 }
@@ -52,7 +52,7 @@ void add_plan(const PlanReport& plan, const std::string& indent, std::string& ou
     const PlanStep& step = plan.steps[s];
     line(fmt::format("{:>5}  {:{}}  {:{}}  {:>9}  {:>9}  {:>10}  {:>10}  {} -> {}", s,
                      cut(one_line(short_op(step.op)), kWidestOp), kWidestOp,
-                     cut(step.kernel, kWidestKernel), kWidestKernel, chunk_text(step),
+                     cut(one_line(step.kernel), kWidestKernel), kWidestKernel, chunk_text(step),
                      step.dynamic ? "?" : fmt::format("{:.0f}", step.estimated_nanoseconds * 1e-3),
                      byte_text(step.read_bytes), byte_text(step.written_bytes),
                      types_of(plan, step.inputs), types_of(plan, step.outputs)));
@@ -70,7 +70,7 @@ void add_plan(const PlanReport& plan, const std::string& indent, std::string& ou
     if (!is_used) continue;
     line(fmt::format("{:>6}  {:>10}  {:>11}  {:20}  {:28}  {}", b, byte_text(buffer.size_bytes),
                      fmt::format("{}..{}", std::max(buffer.first_step, 0), buffer.last_step),
-                     place_text(buffer), cut(buffer.type, 28), one_line(buffer.name)));
+                     place_text(buffer), cut(one_line(buffer.type), 28), one_line(buffer.name)));
   }
 }
 

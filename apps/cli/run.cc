@@ -15,6 +15,7 @@
 #include "inputs.h"
 #include "progress.h"
 #include "tensor_file.h"
+#include "text.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -77,18 +78,18 @@ void print_numbers(const Value& tensor) {
     most = std::max(most, x);
     sum += x;
   }
-  fmt::print("  min {:.6g}  max {:.6g}  mean {:.6g}", least, most,
-             sum / static_cast<double>(tensor.size()));
-  if (odd > 0) fmt::print("  ({} not finite)", odd);
+  print("  min {:.6g}  max {:.6g}  mean {:.6g}", least, most,
+        sum / static_cast<double>(tensor.size()));
+  if (odd > 0) print("  ({} not finite)", odd);
 }
 
 // One line, and one for each tensor of a sequence.
 void print_value(const std::string& name, const Value& value) {
-  fmt::print("{}: {}", name, describe(value));
+  print("{}: {}", name, describe(value));
   if (value.kind() == ValueKind::kTensor && has_doubles(value.element_type()) && value.size() > 0) {
     print_numbers(value);
   }
-  fmt::print("\n");
+  print("\n");
   if (value.kind() != ValueKind::kSequence && value.kind() != ValueKind::kOptional) return;
   const std::vector<Value> items = value.items();
   for (size_t i = 0; i < items.size(); ++i) {
@@ -170,7 +171,7 @@ int run_list(const Session& session, const Arguments& arguments) {
     }
     const std::vector<Value> outputs = run_once(session, options);
     clear_progress();
-    fmt::print("run {}:\n", i);
+    print("run {}:\n", i);
     print_summary(session, outputs);
     if (!runs[i].output_folder.empty()) write_outputs(runs[i].output_folder, session, outputs);
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "utf8.h"
+
 namespace sardonyx::cli {
 namespace {
 
@@ -23,19 +25,44 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Bytes of the UTF-8 character at the start; 0: there is none.
+size_t character_size(std::string_view text) {
+  for (size_t size = 1; size <= std::min<size_t>(4, text.size()); ++size) {
+    const std::vector<uint32_t> codes = decode_utf8(text.substr(0, size));
+    if (codes.size() == 1 && encode_utf8(codes) == text.substr(0, size)) return size;
+  }
+  return 0;
+}
+
+// Control characters, line and paragraph separators, and marks of the direction of writing.
+bool is_control(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+         code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace
 
 std::string one_line(std::string_view text) {
   std::string line;
-  for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += each;
+  for (size_t at = 0; at < text.size();) {
+    const size_t size = character_size(text.substr(at));
+    const std::string_view character = text.substr(at, std::max<size_t>(1, size));
+    const bool is_shown = size > 0 && !is_control(decode_utf8(character)[0]);
+    for (const char each : character) {
+      line += is_shown ? std::string(1, each)
+                       : fmt::format("\\x{:02x}", static_cast<unsigned char>(each));
     }
+    at += character.size();
   }
   return line;
+}
+
+std::string lines(std::string_view text) {
+  std::string result;
+  for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    result += one_line(text.substr(0, end)) + '\n';
+  }
+  return result + one_line(text);
 }
 
 std::string byte_text(int64_t bytes) {

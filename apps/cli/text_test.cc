@@ -9,6 +9,23 @@ TEST(Text, OneLineKeepsALineALine) {
   EXPECT_EQ(one_line("a b\n\x1b[2J\x7f\xc3\xa9"), "a b\\x0a\\x1b[2J\\x7f\xc3\xa9");
   EXPECT_EQ(one_line(std::string_view("\0", 1)), "\\x00");
   EXPECT_EQ(one_line(""), "");
+  EXPECT_EQ(one_line("\xc2\x9b"
+                     "31m"),
+            "\\xc2\\x9b31m");  // CSI as one character
+  EXPECT_EQ(one_line("\x9b"
+                     "31m\xc3"),
+            "\\x9b31m\\xc3");  // no UTF-8
+  EXPECT_EQ(one_line("a\xe2\x80\xae"
+                     "b"),
+            "a\\xe2\\x80\\xae"
+            "b");  // right to left from here
+  EXPECT_EQ(one_line("\xe5\xad\x97\xf0\x9f\x99\x82\xef\xbf\xbd"),
+            "\xe5\xad\x97\xf0\x9f\x99\x82\xef\xbf\xbd");
+}
+
+TEST(Text, LinesStayLines) {
+  EXPECT_EQ(lines("a\x1b\n\nb\r\n"), "a\\x1b\n\nb\\x0d\n");
+  EXPECT_EQ(lines("a"), "a");
 }
 
 TEST(Text, Bytes) {

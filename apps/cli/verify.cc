@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "progress.h"
 #include "tensor_file.h"
+#include "text.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -41,7 +42,7 @@ void report(Totals& totals, bool is_good, const std::string& what, const std::st
   ++totals.checked;
   if (!is_good) ++totals.failed;
   clear_progress();
-  fmt::print("{:4}  {}: {}\n", is_good ? "ok" : "FAIL", what, detail);
+  print("{:4}  {}: {}\n", is_good ? "ok" : "FAIL", what, detail);
 }
 
 std::vector<fs::path> data_sets(const fs::path& folder) {
@@ -126,7 +127,7 @@ int verify(const Arguments& arguments) {
     verify_folder(plain.empty() ? "." : plain, arguments, options, totals);
   }
   clear_progress();
-  fmt::print("{} of {} equal\n", totals.checked - totals.failed, totals.checked);
+  print("{} of {} equal\n", totals.checked - totals.failed, totals.checked);
   return totals.failed == 0 ? kExitOk : kExitFailure;
 }
 

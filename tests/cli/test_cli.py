@@ -206,6 +206,33 @@ class TestUsage(CommandTest):
             self.run_command(*verb, "--shape", "x=1x32x9x9", "--shape", "y=4x64")
 
 
+    def test_names_reach_no_terminal(self):
+        """Names, texts and metadata with escape sequences, as a model for every verb that prints them."""
+        evil = "a\x1b]0;t\x07\r\n\x9b31m\u202eb\x7f"
+        path = self.path("evil.onnx")
+        graph = helper.make_graph([helper.make_node("Neg", [evil], [evil + "1"], evil),
+                                   helper.make_node("MatMul", [evil + "1", evil + "w"], [evil + "2"], evil + "n")], evil,
+                                  [info(evil, [evil + "d", 3])], [info(evil + "2", [evil + "e", 4])],
+                                  [numpy_helper.from_array(np.ones((3, 4), np.float32), evil + "w")], doc_string=evil)
+        model = helper.make_model(graph, ir_version=9, producer_name=evil, doc_string=evil,
+                                  opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(evil, 1)])
+        helper.set_model_props(model, {evil: evil, "k": evil})
+        onnx.save(model, path)
+        compiled = self.path("evil_ctx.onnx")
+        bad = ("--shape", evil + "=2x5")
+        for code, words in (
+                (0, ("inspect", path)), (0, ("inspect", path, "--json")), (0, ("inspect", path, "--graph")),
+                (0, ("inspect", path, "--plan")), (0, ("inspect", path, "--plan", "--json")),
+                (0, ("run", path, "--random", "--log-level", "verbose")), (4, ("run", path, "--random", *bad)),
+                (4, ("run", path)), (0, ("bench", path, "--repeat", "0", "--runs", "2")), (2, ("compile", path, *bad)),
+                (0, ("compile", path)), (0, ("check", compiled)), (0, ("inspect", compiled)),
+                (0, ("run", compiled, "--random")), (2, ("run", path, "--random", "--dim", "x=1"))):
+            done = subprocess.run([COMMAND, *words], capture_output=True, check=False, timeout=60)
+            self.assertEqual(done.returncode, code, f"{words}: {done.stderr}")
+            text = (done.stdout + done.stderr).decode("utf-8")
+            self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", words)
+
+
 class TestRun(CommandTest):
     def run_npy(self, model, array, *options):
         np.save(self.path("in.npy"), array)

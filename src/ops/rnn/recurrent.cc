@@ -61,10 +61,12 @@ void parse_activations(const Node& node, std::span<const RecurrentActivation> de
                        RecurrentParams& params) {
   const std::vector<std::string> names = node.attributes.get_strings("activations");
   const size_t needed = defaults.size() * static_cast<size_t>(params.directions);
-  // More than needed is no error: RNN's own default has two for its one direction.
-  if (!names.empty() && names.size() < needed) {
-    refuse(node, fmt::format("{} activations for {} directions; expected {}", names.size(),
-                             params.directions, needed));
+  // RNN's own default has two for its one direction.
+  const bool is_default_of_rnn = defaults.size() == 1 && names.size() == 2;
+  if (!names.empty() && names.size() != needed && !is_default_of_rnn) {
+    refuse(node,
+           fmt::format("activations has {} names for direction '{}'; expected {}", names.size(),
+                       node.attributes.get_string("direction", "forward"), needed));
   }
   const std::vector<float> alphas = node.attributes.get_floats("activation_alpha");
   const std::vector<float> betas = node.attributes.get_floats("activation_beta");
@@ -127,9 +129,12 @@ RecurrentParams parse_recurrent(const Node& node, std::span<const RecurrentActiv
   if (layout != 0 && layout != 1) refuse(node, fmt::format("layout {}; expected 0 or 1", layout));
   params.batch_first = layout == 1;
   params.hidden_size = node.attributes.get_int("hidden_size", -1);
+  if (params.hidden_size < 1 && node.attributes.contains("hidden_size")) {
+    refuse(node, fmt::format("hidden_size is {}; expected a positive number", params.hidden_size));
+  }
   params.clip = node.attributes.get_float("clip", params.clip);
   if (!(params.clip >= 0.0f)) {
-    refuse(node, fmt::format("clip is {}; expected a positive threshold", params.clip));
+    refuse(node, fmt::format("clip is {}; expected 0 or more", params.clip));
   }
   parse_activations(node, defaults, params);
   if (node.domain == kInternalDomain) parse_packing(node, params);
@@ -166,6 +171,10 @@ void infer_recurrent(InferContext& context, const RecurrentParams& params,
     check(1, "the packed W", {&d, &w});
     check(2, "the packed R", {&d, &r});
   } else {
+    const SymShape& r = context.input_shape(2);
+    if (r && r->size() == 3 && (*r)[2].is_known() && hidden.is_known() && (*r)[2] != hidden) {
+      context.fail(fmt::format("hidden_size is {}, R is for {}", hidden.value, (*r)[2].value));
+    }
     Dim any_rows;
     check(2, "R", {&d, &any_rows, &hidden});  // for the hidden size; the rows follow from it
     Dim rows = dims.mul(hidden, Dim(gates));
