@@ -137,5 +137,53 @@ TEST(Chunks, CastThereAndBack) {
   }
 }
 
+// Chunks begin and end within planes, and a plane alone is split as well.
+TEST(Chunks, Pools) {
+  constexpr int64_t kH = 301, kW = 203;
+  for (const int64_t planes : {1, 3}) {
+    const Tensor x = numbered({1, planes, kH, kW});
+    const std::string window = "<kernel_shape = [2,3], strides = [1,2]>(x)";
+    const std::vector<Tensor> most = run("y, i = MaxPool" + window, {x});
+    const Tensor mean = run("y = AveragePool" + window, {x})[0];
+    const int64_t rows = kH - 1, columns = (kW - 3) / 2 + 1;
+    ASSERT_EQ(mean.shape(), (Shape{1, planes, rows, columns}));
+    for (int64_t i = 0; i < mean.size(); ++i) {
+      const int64_t plane = i / (rows * columns), row = i / columns % rows, column = i % columns;
+      float largest = -1, sum = 0;
+      int64_t where = -1;
+      for (int64_t cell = 0; cell < 6; ++cell) {
+        const int64_t at = (plane * kH + row + cell / 3) * kW + 2 * column + cell % 3;
+        sum += x.data<float>()[at];
+        if (x.data<float>()[at] > largest) where = at;
+        largest = std::max(largest, x.data<float>()[at]);
+      }
+      ASSERT_EQ(most[0].data<float>()[i], largest) << i;
+      ASSERT_EQ(most[1].data<int64_t>()[i], where) << i;
+      ASSERT_EQ(mean.data<float>()[i], sum / 6) << i;
+    }
+  }
+}
+
+TEST(Chunks, APoolOfOnePlaneHasMany) {
+  for (const char* op : {"MaxPool", "AveragePool"}) {
+    Node node;
+    node.op = op;
+    node.attributes.set("kernel_shape", std::vector<int64_t>{2, 2});
+    node.inputs.push_back(static_cast<ValueId>(0));
+    node.outputs.push_back(static_cast<ValueId>(1));
+    bind_node(node, {{"", 21}});
+    const ValueType type = ValueType::tensor(DataType::kFloat, std::nullopt);
+    const std::vector<const ValueType*> types = {&type};
+    const std::vector<const Tensor*> constants = {nullptr};
+    const auto kernel = find_op("", op)->prepare({node, types, constants, types, best_isa()});
+    const TensorView x{DataType::kFloat, {1, 1, 2001, 2001}, nullptr};
+    const TensorView y{DataType::kFloat, {1, 1, 2000, 2000}, nullptr};
+    const std::vector<const TensorView*> in = {&x}, out = {&y};
+    StepPlan plan;
+    kernel->resolve(ResolveContext(node, in, out), plan).throw_if_failed();
+    EXPECT_GT(plan.chunks[0], 50) << op;
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx

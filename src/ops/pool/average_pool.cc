@@ -17,33 +17,31 @@ class AveragePoolKernel final : public Kernel {
 
   Status resolve(const ResolveContext& context, StepPlan& plan) const override {
     auto state = make_pool_state(params_, context);
-    plan.split(state->planes, 1.0 * static_cast<double>(state->taps * state->out_size));
+    plan.split(state->planes * state->out_size, 1.0 * static_cast<double>(state->taps));
     plan.state = std::move(state);
     return Status::ok();
   }
 
   Status run(const RunContext& context) const override {
     const auto& state = context.state_as<PoolState>();
-    const Range planes = context.part(state.planes);
-    for (int64_t plane = planes.begin; plane < planes.end; ++plane) {
+    const auto pool = [&](int64_t plane, int64_t position, const PoolPosition& at) {
       const T* in = context.in<T>(0) + plane * state.in_size;
-      T* out = context.out<T>(0) + plane * state.out_size;
-      for_each_position(state, [&](int64_t position, const PoolPosition& at) {
-        T sum = 0;
-        int64_t cells = 0;
-        auto visit = [&](int64_t cell) {
-          sum += in[cell];
-          ++cells;
-        };
-        visit_window(state, at, 0, 0, visit);
-        int64_t divisor = cells;
-        if (params_.count_include_pad) {
-          divisor = 1;
-          for (size_t axis = 0; axis < state.in.size(); ++axis) divisor *= at[axis]->with_pads;
-        }
-        out[position] = sum / static_cast<T>(std::max<int64_t>(1, divisor));
-      });
-    }
+      T sum = 0;
+      int64_t cells = 0;
+      auto visit = [&](int64_t cell) {
+        sum += in[cell];
+        ++cells;
+      };
+      visit_window(state, at, 0, 0, visit);
+      int64_t divisor = cells;
+      if (params_.count_include_pad) {
+        divisor = 1;
+        for (size_t axis = 0; axis < state.in.size(); ++axis) divisor *= at[axis]->with_pads;
+      }
+      context.out<T>(0)[plane * state.out_size + position] =
+          sum / static_cast<T>(std::max<int64_t>(1, divisor));
+    };
+    for_each_position(state, context.part(state.planes * state.out_size), pool);
     return Status::ok();
   }
 

@@ -40,7 +40,7 @@ class MaxPoolKernel final : public Kernel {
 
   Status resolve(const ResolveContext& context, StepPlan& plan) const override {
     auto state = make_pool_state(params_, context);
-    plan.split(state->planes, 1.5 * static_cast<double>(state->taps * state->out_size));
+    plan.split(state->planes * state->out_size, 1.5 * static_cast<double>(state->taps));
     plan.state = std::move(state);
     return Status::ok();
   }
@@ -48,31 +48,27 @@ class MaxPoolKernel final : public Kernel {
   Status run(const RunContext& context) const override {
     const auto& state = context.state_as<PoolState>();
     int64_t* indices = context.has_output(1) ? context.out<int64_t>(1) : nullptr;
-    const Range planes = context.part(state.planes);
-    for (int64_t plane = planes.begin; plane < planes.end; ++plane) {
+    const auto pool = [&](int64_t plane, int64_t position, const PoolPosition& at) {
       const T* in = context.in<T>(0) + plane * state.in_size;
-      T* out = context.out<T>(0) + plane * state.out_size;
-      for_each_position(state, [&](int64_t position, const PoolPosition& at) {
-        T best = kLowest<T>;
-        int64_t where = -1;
-        auto visit = [&](int64_t cell) {
-          if (where < 0 || beats(in[cell], best)) {
-            best = in[cell];
-            where = cell;
-          }
-        };
-        visit_window(state, at, 0, 0, visit);
-        out[position] = best;
-        if (indices == nullptr) return;
-        int64_t& index = indices[plane * state.out_size + position];
-        if (where < 0) {
-          index = -1;
-        } else {
-          index =
-              plane * state.in_size + (params_.column_major ? column_major(state, where) : where);
+      T best = kLowest<T>;
+      int64_t where = -1;
+      auto visit = [&](int64_t cell) {
+        if (where < 0 || beats(in[cell], best)) {
+          best = in[cell];
+          where = cell;
         }
-      });
-    }
+      };
+      visit_window(state, at, 0, 0, visit);
+      context.out<T>(0)[plane * state.out_size + position] = best;
+      if (indices == nullptr) return;
+      int64_t& index = indices[plane * state.out_size + position];
+      if (where < 0) {
+        index = -1;
+      } else {
+        index = plane * state.in_size + (params_.column_major ? column_major(state, where) : where);
+      }
+    };
+    for_each_position(state, context.part(state.planes * state.out_size), pool);
     return Status::ok();
   }
 

@@ -59,22 +59,32 @@ void visit_window(const PoolState& state, const PoolPosition& at, size_t axis, i
   }
 }
 
-// Calls body(output offset in its plane, position) for every output position, row-major.
+// Calls body(plane, output offset in its plane, position) for some of the planes * out_size output
+// positions, row-major.
 template <typename Body>
-void for_each_position(const PoolState& state, Body&& body) {
+void for_each_position(const PoolState& state, const Range& positions, Body&& body) {
+  if (positions.begin >= positions.end) return;
   const size_t rank = state.out.size();
   std::array<int64_t, kMaxSpatialRank> index{};
   PoolPosition at{};
-  if (state.out_size == 0) return;
-  for (size_t axis = 0; axis < rank; ++axis) at[axis] = state.spans[axis].data();
-  for (int64_t offset = 0; offset < state.out_size; ++offset) {
-    body(offset, at);
+  int64_t plane = positions.begin / state.out_size, offset = positions.begin % state.out_size;
+  for (size_t axis = rank, rest = static_cast<size_t>(offset); axis-- > 0;) {
+    const auto size = static_cast<size_t>(state.out[axis]);
+    index[axis] = static_cast<int64_t>(rest % size);
+    at[axis] = state.spans[axis].data() + index[axis];
+    rest /= size;
+  }
+  for (int64_t i = positions.begin; i < positions.end; ++i) {
+    body(plane, offset, at);
     for (size_t axis = rank; axis-- > 0;) {
       ++at[axis];
       if (++index[axis] < state.out[axis]) break;
       index[axis] = 0;
       at[axis] = state.spans[axis].data();
     }
+    if (++offset < state.out_size) continue;
+    offset = 0;
+    ++plane;
   }
 }
 
