@@ -16,36 +16,6 @@ std::vector<int32_t> buffers_of(const ValueIds& ids) {
   return buffers;
 }
 
-void bind_step(const Program& program, const Node& node, Isa isa, BoundStep& step) {
-  step.op = find_op(node.domain, node.op);
-  if (step.op == nullptr || step.op->prepare == nullptr) {
-    throw Error(ErrorCode::kNotImplemented, fmt::format("no kernel for {}", describe(node)));
-  }
-  step.inputs = buffers_of(node.inputs);
-  step.outputs = buffers_of(node.outputs);
-  std::vector<const ValueType*> input_types, output_types;
-  std::vector<const Tensor*> constants;
-  for (int32_t buffer : step.inputs) {
-    const ProgramBuffer* found = buffer < 0 ? nullptr : &program.buffers[buffer];
-    input_types.push_back(found ? &found->type : nullptr);
-    constants.push_back(found && found->kind == ProgramBuffer::Kind::kConstant ? &found->constant
-                                                                               : nullptr);
-  }
-  for (int32_t buffer : step.outputs) {
-    output_types.push_back(buffer < 0 ? nullptr : &program.buffers[buffer].type);
-  }
-  step.gives_outputs = step.op->has(kControlFlow);
-  for (const auto* types : {&input_types, &output_types}) {
-    for (const ValueType* type : *types) {
-      if (type != nullptr && type->holds_values()) step.gives_outputs = true;
-    }
-  }
-  step.kernel = step.op->prepare({node, input_types, constants, output_types, isa});
-  if (!step.kernel) {
-    throw Error(ErrorCode::kNotImplemented, fmt::format("no kernel for {}", describe(node)));
-  }
-}
-
 void find_last_uses(BoundProgram& bound) {
   const auto step_count = static_cast<int32_t>(bound.steps.size());
   bound.last_use.assign(bound.program.buffers.size(), -1);
@@ -92,40 +62,49 @@ std::vector<bool> find_needed_values(const BoundProgram& bound, bool by_conditio
 
 }  // namespace
 
+BoundStep bind_step(const Program& program, const Node& node, Isa isa) {
+  BoundStep step;
+  step.op = find_op(node.domain, node.op);
+  if (step.op == nullptr || step.op->prepare == nullptr) {
+    throw Error(ErrorCode::kNotImplemented, fmt::format("no kernel for {}", describe(node)));
+  }
+  step.inputs = buffers_of(node.inputs);
+  step.outputs = buffers_of(node.outputs);
+  std::vector<const ValueType*> input_types, output_types;
+  std::vector<const Tensor*> constants;
+  for (int32_t buffer : step.inputs) {
+    const ProgramBuffer* found = buffer < 0 ? nullptr : &program.buffers[buffer];
+    input_types.push_back(found ? &found->type : nullptr);
+    constants.push_back(found && found->kind == ProgramBuffer::Kind::kConstant ? &found->constant
+                                                                               : nullptr);
+  }
+  for (int32_t buffer : step.outputs) {
+    output_types.push_back(buffer < 0 ? nullptr : &program.buffers[buffer].type);
+  }
+  step.gives_outputs = step.op->has(kControlFlow);
+  for (const auto* types : {&input_types, &output_types}) {
+    for (const ValueType* type : *types) {
+      if (type != nullptr && type->holds_values()) step.gives_outputs = true;
+    }
+  }
+  step.kernel = step.op->prepare({node, input_types, constants, output_types, isa});
+  if (!step.kernel) {
+    throw Error(ErrorCode::kNotImplemented, fmt::format("no kernel for {}", describe(node)));
+  }
+  // What its subgraphs capture it reads, too.
+  for (ValueId captured : node.captures) step.inputs.push_back(static_cast<int32_t>(captured));
+  return step;
+}
+
 void find_uses(BoundProgram& bound) {
   find_last_uses(bound);
   bound.value_needed = find_needed_values(bound, false);
   bound.condition_needed = find_needed_values(bound, true);
 }
 
-namespace {
-
-// All but its uses.
-std::shared_ptr<BoundProgram> bind_steps(Program program, Isa isa) {
-  auto bound = std::make_shared<BoundProgram>();
-  bound->program = std::move(program);
-  std::vector<std::shared_ptr<BoundProgram>> bodies;
-  for (SubProgram& sub : bound->program.subprograms) {
-    bodies.push_back(bind_steps(std::move(sub.program), isa));
-    bound->subprograms.push_back({sub.step, sub.attribute, std::move(sub.captures), nullptr, -1});
-  }
-  bound->steps.resize(bound->program.steps.size());
-  for (size_t i = 0; i < bound->steps.size(); ++i) {
-    const Node& node = bound->program.steps[i];
-    bind_step(bound->program, node, isa, bound->steps[i]);
-    for (ValueId captured : node.captures) {
-      bound->steps[i].inputs.push_back(static_cast<int32_t>(captured));
-    }
-  }
-  bound->program.subprograms.clear();
-  splice_branches(*bound, bodies);
-  return bound;
-}
-
-}  // namespace
-
 std::shared_ptr<const BoundProgram> bind(Program program, Isa isa) {
-  std::shared_ptr<BoundProgram> bound = bind_steps(std::move(program), isa);
+  auto bound = std::make_shared<BoundProgram>();
+  bind_spliced(std::move(program), isa, *bound);
   find_uses(*bound);
   return bound;
 }

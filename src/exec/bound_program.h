@@ -61,7 +61,10 @@ struct BoundProgram {
 // Sets value_needed, condition_needed and last_use from the steps.
 void find_uses(BoundProgram& bound);
 
-// Throws Error(kNotImplemented) for a step without an operator or kernel.
+// node: of the program. Throws Error(kNotImplemented) when it has no operator or kernel.
+BoundStep bind_step(const Program& program, const Node& node, Isa isa);
+
+// Throws as bind_step() does.
 std::shared_ptr<const BoundProgram> bind(Program program, Isa isa);
 
 }  // namespace sardonyx

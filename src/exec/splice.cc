@@ -1,15 +1,14 @@
 #include "exec/splice.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace sardonyx {
 namespace {
 
-bool is_branch(const BoundProgram& bound, const BoundSubProgram& sub, const Program& body) {
+bool is_branch(const Program& outer, const SubProgram& sub) {
   return (sub.attribute == "then_branch" || sub.attribute == "else_branch") &&
-         sub.captures.size() == body.inputs.size() &&
-         body.outputs.size() == bound.steps[sub.step].outputs.size();
+         sub.captures.size() == sub.program.inputs.size() &&
+         sub.program.outputs.size() == outer.steps[sub.step].outputs.size();
 }
 
 // Buffers of one program as those of another.
@@ -44,106 +43,93 @@ void shift(int32_t& index, int32_t by) {
 
 class Splicer {
  public:
-  Splicer(BoundProgram& bound, std::span<std::shared_ptr<BoundProgram>> bodies)
-      : bound_(bound), bodies_(bodies) {}
+  Splicer(Isa isa, BoundProgram& bound) : isa_(isa), bound_(bound) {}
 
-  void splice() {
-    std::vector<BoundSubProgram> subs = std::exchange(bound_.subprograms, {});
-    std::vector<bool> is_spliced;
-    // Branches lie within branches, and each moves into all around it: no more than they need.
-    size_t step_count = bound_.steps.size(), buffer_count = bound_.program.buffers.size();
-    for (size_t i = 0; i < subs.size(); ++i) {
-      const Program& body = bodies_[i]->program;
-      is_spliced.push_back(is_branch(bound_, subs[i], body));
-      if (!is_spliced[i]) continue;
-      step_count += body.steps.size();
-      buffer_count += body.buffers.size() - std::min(body.buffers.size(), subs[i].captures.size());
-    }
-    std::vector<Node> nodes = std::exchange(bound_.program.steps, {});
-    std::vector<BoundStep> steps = std::exchange(bound_.steps, {});
-    bound_.steps.reserve(step_count);
-    bound_.program.steps.reserve(step_count);
-    bound_.program.buffers.reserve(buffer_count);
-    size_t next = 0;  // subs are by step
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const size_t begin = next;
-      for (; next < subs.size() && subs[next].step == static_cast<int32_t>(i); ++next) {
-        if (!is_spliced[next]) continue;
-        subs[next].branch = append(subs[next], std::move(*bodies_[next]));
-        steps[i].branches[subs[next].attribute == "then_branch"] = subs[next].branch;
-      }
-      const auto here = static_cast<int32_t>(bound_.steps.size());
-      for (int32_t branch : steps[i].branches) {
-        if (branch >= 0) bound_.branches[branch].step = here;
-      }
-      bound_.steps.push_back(std::move(steps[i]));
-      bound_.program.steps.push_back(std::move(nodes[i]));
-      for (size_t s = begin; s < next; ++s) {
-        subs[s].step = here;
-        if (!is_spliced[s]) {
-          find_uses(*bodies_[s]);
-          subs[s].body = std::move(bodies_[s]);
-        }
-        bound_.subprograms.push_back(std::move(subs[s]));
-      }
-    }
+  void splice(Program program) {
+    size_t steps = 0, buffers = 0;
+    count(program, steps, buffers);
+    bound_.steps.reserve(steps);
+    bound_.program.steps.reserve(steps);
+    bound_.program.buffers.reserve(buffers);
+    BufferMap to(program.buffers.size());
+    bound_.program.inputs = std::move(program.inputs);
+    bound_.program.outputs = std::move(program.outputs);
+    add(std::move(program), to);
   }
 
  private:
-  // Returns the index of the new branch.
-  int32_t append(const BoundSubProgram& sub, BoundProgram&& body) {
-    std::vector<ProgramBuffer>& buffers = bound_.program.buffers;
-    const auto first = static_cast<int32_t>(bound_.steps.size());
-    const auto first_branch = static_cast<int32_t>(bound_.branches.size());
-    BoundBranch branch;
-    branch.first = first;
-    branch.end = first + static_cast<int32_t>(body.steps.size());
-    branch.when = sub.attribute == "then_branch";
-    branch.first_buffer = static_cast<int32_t>(buffers.size());
-    BufferMap outer(body.program.buffers.size());
-    for (size_t i = 0; i < sub.captures.size(); ++i) {
-      outer[body.program.inputs[i]] = sub.captures[i];
+  // Adds no fewer steps and buffers than the program and its branches have.
+  static void count(const Program& program, size_t& steps, size_t& buffers) {
+    steps += program.steps.size();
+    buffers += program.buffers.size();
+    for (const SubProgram& sub : program.subprograms) {
+      if (is_branch(program, sub)) count(sub.program, steps, buffers);
     }
-    // Buffers of inner branches lie together, and stay so: nothing of theirs is captured.
-    for (size_t b = 0; b < body.program.buffers.size(); ++b) {
-      if (outer[b] >= 0) continue;
-      outer[b] = static_cast<int32_t>(buffers.size());
-      buffers.push_back(std::move(body.program.buffers[b]));
-    }
-    branch.end_buffer = static_cast<int32_t>(buffers.size());
-    branch.outputs = std::move(body.program.outputs);
-    outer.apply(branch.outputs);
-    bound_.branches.push_back(std::move(branch));
-    for (BoundBranch& inner : body.branches) {
-      inner.first += first;
-      inner.end += first;
-      inner.step += first;
-      const int32_t buffer_count = inner.end_buffer - inner.first_buffer;
-      if (buffer_count > 0) inner.first_buffer = outer[inner.first_buffer];
-      inner.end_buffer = inner.first_buffer + buffer_count;
-      outer.apply(inner.outputs);
-      bound_.branches.push_back(std::move(inner));
-    }
-    for (size_t i = 0; i < body.steps.size(); ++i) {
-      BoundStep& step = bound_.steps.emplace_back(std::move(body.steps[i]));
-      outer.apply(step);
-      for (int32_t& index : step.branches) shift(index, first_branch + 1);
-      outer.apply(bound_.program.steps.emplace_back(std::move(body.program.steps[i])));
-    }
-    for (BoundSubProgram& inner : body.subprograms) {
-      inner.step += first;
-      shift(inner.branch, first_branch + 1);
-      outer.apply(inner.captures);
-      bound_.subprograms.push_back(std::move(inner));
-    }
-    return first_branch;
   }
 
+  // to: has what the program captures, and gets the rest.
+  void add(Program program, BufferMap& to) {
+    std::vector<BoundStep> steps;
+    steps.reserve(program.steps.size());
+    for (const Node& node : program.steps) steps.push_back(bind_step(program, node, isa_));
+    for (size_t b = 0; b < program.buffers.size(); ++b) {
+      if (to[b] >= 0) continue;
+      to[b] = static_cast<int32_t>(bound_.program.buffers.size());
+      bound_.program.buffers.push_back(std::move(program.buffers[b]));
+    }
+    program.buffers = {};  // what follows may use their memory
+    size_t next = 0;       // subprograms are by step
+    for (size_t i = 0; i < steps.size(); ++i) {
+      std::vector<BoundSubProgram> subs;
+      for (; next < program.subprograms.size(); ++next) {
+        SubProgram& sub = program.subprograms[next];
+        if (sub.step != static_cast<int32_t>(i)) break;
+        to.apply(sub.captures);
+        BoundSubProgram& bound = subs.emplace_back();
+        if (is_branch(program, sub)) {
+          bound.branch = add_branch(sub);
+          steps[i].branches[sub.attribute == "then_branch"] = bound.branch;
+        } else {
+          bound.body = bind(std::move(sub.program), isa_);
+        }
+        bound.attribute = std::move(sub.attribute);
+        bound.captures = std::move(sub.captures);
+      }
+      const auto here = static_cast<int32_t>(bound_.steps.size());
+      for (BoundSubProgram& sub : subs) {
+        sub.step = here;
+        if (sub.branch >= 0) bound_.branches[sub.branch].step = here;
+        bound_.subprograms.push_back(std::move(sub));
+      }
+      to.apply(bound_.steps.emplace_back(std::move(steps[i])));
+      to.apply(bound_.program.steps.emplace_back(std::move(program.steps[i])));
+    }
+  }
+
+  // Returns its index. sub.captures: of bound_.
+  int32_t add_branch(SubProgram& sub) {
+    BufferMap to(sub.program.buffers.size());
+    for (size_t i = 0; i < sub.captures.size(); ++i) to[sub.program.inputs[i]] = sub.captures[i];
+    BoundBranch branch;
+    branch.when = sub.attribute == "then_branch";
+    branch.first = static_cast<int32_t>(bound_.steps.size());
+    branch.first_buffer = static_cast<int32_t>(bound_.program.buffers.size());
+    const size_t index = bound_.branches.size();
+    bound_.branches.emplace_back();  // before those inside
+    branch.outputs = std::move(sub.program.outputs);
+    add(std::move(sub.program), to);
+    branch.end = static_cast<int32_t>(bound_.steps.size());
+    branch.end_buffer = static_cast<int32_t>(bound_.program.buffers.size());
+    to.apply(branch.outputs);
+    bound_.branches[index] = std::move(branch);
+    return static_cast<int32_t>(index);
+  }
+
+  const Isa isa_;
   BoundProgram& bound_;
-  const std::span<std::shared_ptr<BoundProgram>> bodies_;
 };
 
-// The reverse of Splicer::append().
+// The reverse of Splicer::add_branch().
 std::shared_ptr<BoundProgram> cut_out(const BoundProgram& bound, const BoundSubProgram& sub) {
   const BoundBranch& branch = bound.branches[sub.branch];
   auto body = std::make_shared<BoundProgram>();
@@ -192,8 +178,8 @@ std::shared_ptr<BoundProgram> cut_out(const BoundProgram& bound, const BoundSubP
 
 }  // namespace
 
-void splice_branches(BoundProgram& bound, std::span<std::shared_ptr<BoundProgram>> bodies) {
-  if (!bound.subprograms.empty()) Splicer(bound, bodies).splice();
+void bind_spliced(Program program, Isa isa, BoundProgram& bound) {
+  Splicer(isa, bound).splice(std::move(program));
 }
 
 std::shared_ptr<const BoundProgram> body_of(const BoundProgram& bound, const BoundSubProgram& sub) {

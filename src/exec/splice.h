@@ -5,16 +5,14 @@
 #pragma once
 
 #include <memory>
-#include <span>
 
 #include "exec/bound_program.h"
 
 namespace sardonyx {
 
-// bodies: of bound.subprograms, all but their uses; they are used up. Puts the steps of both
-// branches of every If right before it and lists them in bound.branches; other bodies go into
-// bound.subprograms.
-void splice_branches(BoundProgram& bound, std::span<std::shared_ptr<BoundProgram>> bodies);
+// Binds the steps into an empty program, those of both branches of an If right before it. Other
+// subgraphs become programs of their own. Throws as bind() does.
+void bind_spliced(Program program, Isa isa, BoundProgram& bound);
 
 // sub: of bound.subprograms. Makes the program of a spliced branch anew each time.
 std::shared_ptr<const BoundProgram> body_of(const BoundProgram& bound, const BoundSubProgram& sub);

@@ -1,8 +1,9 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
-#include <unordered_map>
-
-#include <fmt/format.h>
 
 #include "base/fork.h"
 #include "ops/op.h"
@@ -22,21 +23,39 @@ constexpr const OpDef* kOps[] = {
 };
 #undef SDX_OP
 
+struct Entry {
+  std::string_view name;
+  const OpDef* op;
+};
+
+// "kConv" and "kConv_domain" are called Conv.
+constexpr std::string_view name_of_symbol(std::string_view symbol) {
+  return symbol.substr(1, symbol.find('_') - 1);
+}
+
+// Sorted when this is compiled: the first start of a process has no table to make.
+constexpr auto kByName = [] {
+#define SDX_OP(name) Entry{name_of_symbol(#name), &name},
+  std::array entries{
+#include "ops/op_list.inc"
+  };
+#undef SDX_OP
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}();
+
 }  // namespace
 
 std::span<const OpDef* const> all_ops() { return kOps; }
 
 const OpDef* find_op(std::string_view domain, std::string_view name) {
-  using Index = std::unordered_multimap<std::string_view, const OpDef*>;
-  static const Index& index = *new Index([] {
-    Index fresh;
-    for (const OpDef* op : kOps) fresh.emplace(op->name, op);
-    return fresh;
-  }());  // never destroyed: threads may use it until the process ends
   if (domain == "ai.onnx") domain = "";
-  const auto [first, last] = index.equal_range(name);
-  for (auto it = first; it != last; ++it) {
-    if (it->second->domain == domain) return it->second;
+  auto entry =
+      std::lower_bound(kByName.begin(), kByName.end(), name,
+                       [](const Entry& e, std::string_view wanted) { return e.name < wanted; });
+  for (; entry != kByName.end() && entry->name == name; ++entry) {
+    if (entry->op->domain == domain) return entry->op;
   }
   return nullptr;
 }
