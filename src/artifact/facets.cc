@@ -57,18 +57,18 @@ std::optional<Verdict> find_obstacle(const Facets& facets, const Offer& offer) {
         "isa", fmt::format("it needs {}, this machine offers {}", level, join(offer.isa, ", ")));
   }
   for (const auto& [row, version] : facets.rows) {
-    const auto found = offer.rows.find(row);
-    if (found == offer.rows.end()) {
+    const std::optional<uint32_t> found = offer.version_of_row(row);
+    if (!found) {
       return unsupported("row", fmt::format("it uses the kernel row {} (version {}), which this "
                                             "version of Sardonyx does not have; compile the model "
                                             "again",
                                             row, version));
     }
-    if (found->second != version) {
+    if (*found != version) {
       return unsupported("row",
                          fmt::format("it uses the kernel row {} of version {}, this version of "
                                      "Sardonyx has version {}; compile the model again",
-                                     row, version, found->second));
+                                     row, version, *found));
     }
   }
   return std::nullopt;

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +43,8 @@ struct Offer {
   // Levels that processor and system have but a setting hides, and the setting's name.
   std::vector<std::string> hidden_isa;
   std::string hidden_by;  // "SARDONYX_MAX_ISA"
-  std::map<std::string, uint32_t> rows;
+  // The version of a kernel row that is here.
+  std::function<std::optional<uint32_t>(std::string_view row)> version_of_row;
   // What compile() would choose now; a name that is missing here is not compared.
   std::map<std::string, int64_t> tuning;
 };

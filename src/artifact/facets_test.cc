@@ -12,12 +12,19 @@ namespace {
 
 using namespace artifact::testing;  // NOLINT
 
+auto only(std::map<std::string, uint32_t, std::less<>> rows) {
+  return [rows = std::move(rows)](std::string_view row) -> std::optional<uint32_t> {
+    const auto found = rows.find(row);
+    return found == rows.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
 Offer offer() {
   Offer result;
   result.provider = "CPUExecutionProvider";
   result.architecture = "x86-64";
   result.isa = {"scalar", "sse4", "avx2"};
-  result.rows = {{"Add", 1}, {"Mul", 4}, {"ai.sardonyx.PackedGemm", 2}};
+  result.version_of_row = only({{"Add", 1}, {"Mul", 4}, {"ai.sardonyx.PackedGemm", 2}});
   result.tuning = {{"block", 8}, {"other", 1}};
   return result;
 }
@@ -52,11 +59,15 @@ TEST(Facets, Verdicts) {
       {C::kUnsupported, "row",
        "it uses the kernel row ai.sardonyx.PackedGemm (version 2), which this version of Sardonyx "
        "does not have; compile the model again",
-       [](Facets&, Offer& o) { o.rows.erase("ai.sardonyx.PackedGemm"); }},
+       [](Facets&, Offer& o) {
+         o.version_of_row = only({{"Add", 1}, {"Mul", 4}});
+       }},
       {C::kUnsupported, "row",
        "it uses the kernel row Add of version 1, this version of Sardonyx has version 2; compile "
        "the model again",
-       [](Facets&, Offer& o) { o.rows["Add"] = 2; }},
+       [](Facets&, Offer& o) {
+         o.version_of_row = only({{"Add", 2}, {"ai.sardonyx.PackedGemm", 2}});
+       }},
       {C::kPreferRecompilation, "target", "it was compiled for avx2, this machine offers avx512",
        [](Facets&, Offer& o) { o.isa.push_back("avx512"); }},
       // Tuned for a wider machine, yet it needs no more than there is.
@@ -69,7 +80,10 @@ TEST(Facets, Verdicts) {
       {C::kUnsupported, "row",
        "it uses the kernel row Add of version 1, this version of Sardonyx has "
        "version 3; compile the model again",
-       [](Facets&, Offer& o) { o.tuning["block"] = 16, o.rows["Add"] = 3; }},
+       [](Facets&, Offer& o) {
+         o.tuning["block"] = 16;
+         o.version_of_row = only({{"Add", 3}, {"ai.sardonyx.PackedGemm", 2}});
+       }},
   };
   for (const Case& c : cases) {
     Facets f = facets();

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -71,10 +73,9 @@ void check_step(const Program& program, const Node& step, std::span<const SubPro
   const Schema& schema = schema_of(*op, step.version);
   if (subprograms.empty()) return check_node(step, schema, inputs, nullptr, outputs);
   // A program keeps subgraphs beside the step, where the schema knows an attribute.
+  static const std::shared_ptr<Graph>& any = *new std::shared_ptr<Graph>(new Graph);
   Node node = step;
-  for (const SubProgram& sub : subprograms) {
-    node.attributes.set(sub.attribute, std::make_shared<Graph>());
-  }
+  for (const SubProgram& sub : subprograms) node.attributes.set(sub.attribute, any);
   check_node(node, schema, inputs, nullptr, outputs);
 }
 
@@ -119,7 +120,14 @@ artifact::Offer offer() {
   for (Isa isa : supported_isas()) {
     (isa <= best_isa() ? offer.isa : offer.hidden_isa).push_back(to_string(isa));
   }
-  for (const OpDef* op : all_ops()) offer.rows[row_name(*op)] = row_version(*op);
+  offer.version_of_row = [](std::string_view row) -> std::optional<uint32_t> {
+    const size_t dot = row.rfind('.');
+    const bool has_domain = dot != std::string_view::npos;
+    const OpDef* op =
+        find_op(has_domain ? row.substr(0, dot) : "", has_domain ? row.substr(dot + 1) : row);
+    if (op == nullptr || row != row_name(*op)) return std::nullopt;
+    return row_version(*op);
+  };
   offer.tuning["block"] = CompileOptions().block;
   return offer;
 }

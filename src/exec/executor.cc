@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/float_mode.h"
 #include "exec/given_outputs.h"
@@ -89,9 +90,16 @@ void Executor::check_memory(const Signature& signature, const MemoryBudget& budg
   int64_t output_bytes = 0;
   for (int32_t buffer : bound_->program.outputs) {
     if (!is_known_ahead(signature, buffer)) continue;
-    output_bytes += signature.views[buffer].size_bytes();
+    if (__builtin_add_overflow(output_bytes, signature.views[buffer].size_bytes(), &output_bytes)) {
+      output_bytes = std::numeric_limits<int64_t>::max();
+      break;
+    }
   }
-  if (budget.allows(signature.arena.size_bytes + output_bytes)) return;
+  int64_t bytes;
+  if (!__builtin_add_overflow(signature.arena.size_bytes, output_bytes, &bytes) &&
+      budget.allows(bytes)) {
+    return;
+  }
   const std::string held =
       budget.used() == 0 ? "" : fmt::format(" beside the {} that it holds", budget.used());
   throw Error(ErrorCode::kFail,

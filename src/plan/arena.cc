@@ -1,6 +1,7 @@
 #include "plan/arena.h"
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -13,8 +14,17 @@ struct Block {
   int64_t size;
 };
 
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+// kMost stands for all that is as large or larger.
+int64_t add(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
+}
+
 class FreeList {
  public:
+  // The offset is only good while end() is below kMost.
   int64_t take(int64_t size) {
     auto best = blocks_.end();
     for (auto it = blocks_.begin(); it != blocks_.end(); ++it) {
@@ -33,7 +43,7 @@ class FreeList {
       offset = blocks_.back().offset;
       blocks_.pop_back();
     }
-    end_ = offset + size;
+    end_ = add(offset, size);
     return offset;
   }
 
@@ -67,7 +77,7 @@ ArenaLayout place_in_arena(std::span<ArenaRequest> requests, int64_t alignment) 
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> alive;
   int64_t alive_bytes = 0;
   const auto rounded = [alignment](int64_t bytes) {
-    return (bytes + alignment - 1) / alignment * alignment;
+    return add(bytes, alignment - 1) / alignment * alignment;
   };
   for (size_t i = 0; i < requests.size(); ++i) {
     ArenaRequest& request = requests[i];
@@ -83,6 +93,7 @@ ArenaLayout place_in_arena(std::span<ArenaRequest> requests, int64_t alignment) 
       continue;
     }
     request.offset = free_list.take(size);
+    if (free_list.end() == kMost) return {kMost, kMost};  // nobody has that much
     alive.push({request.last_step, i});
     alive_bytes += size;
     layout.lower_bound_bytes = std::max(layout.lower_bound_bytes, alive_bytes);

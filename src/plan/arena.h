@@ -19,7 +19,8 @@ struct ArenaLayout {
   int64_t lower_bound_bytes = 0;  // the most that is alive at any one step
 };
 
-// Requests must be sorted by first_step. Offsets are multiples of `alignment`.
+// Requests must be sorted by first_step. Offsets are multiples of `alignment`. What does not fit
+// into an int64_t has the largest one as its size, and no useful offsets.
 ArenaLayout place_in_arena(std::span<ArenaRequest> requests, int64_t alignment);
 
 }  // namespace sardonyx

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace sardonyx {
@@ -42,6 +44,17 @@ TEST(Arena, BuffersAliveTogetherNeverOverlap) {
       }
     }
   }
+}
+
+TEST(Arena, WhatNobodyHasIsAsLargeAsCanBeSaid) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const auto& [size, count] : std::vector<std::pair<int64_t, int>>{
+           {int64_t{1} << 60, 8}, {int64_t{1} << 62, 3}, {kMost, 2}, {kMost - 70, 1 << 10}}) {
+    std::vector<ArenaRequest> requests(static_cast<size_t>(count), {0, 1, size});
+    EXPECT_EQ(place_in_arena(requests, 64).size_bytes, kMost) << size;
+  }
+  std::vector<ArenaRequest> requests(7, {0, 1, int64_t{1} << 60});
+  EXPECT_EQ(place_in_arena(requests, 64).size_bytes, int64_t{7} << 60);
 }
 
 }  // namespace
