@@ -226,6 +226,8 @@ void StagedFile::publish_both(StagedFile& first, StagedFile& second) {
   first.confirm();
 }
 
+void StagedFile::wait_for_both(const std::string& path) { const FolderLock lock(folder_of(path)); }
+
 void StagedFile::confirm() {
   for_now_ = false;
   if (!replaced_.empty()) ::unlink(replaced_.c_str());

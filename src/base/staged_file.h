@@ -40,6 +40,8 @@ class StagedFile {
   // threads that do so at a time one puts both in place before the next one does. When the second
   // cannot be put in place, what the first replaced comes back.
   static void publish_both(StagedFile& first, StagedFile& second);
+  // Returns when nobody is between the two files of publish_both() in the folder of `path`.
+  static void wait_for_both(const std::string& path);
 
  private:
   [[noreturn]] void fail(const char* verb, int error) const;

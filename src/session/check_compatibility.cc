@@ -39,6 +39,8 @@ Verdict judge_part(const EpContextNode& node, const ModelSource& source, const M
   try {
     const CompiledFile file = open_compiled(node, source, model, {});
     return artifact::judge(read_facets(&node, source, file), cpu::offer());
+  } catch (const NotTogether&) {
+    throw;
   } catch (const Error& error) {
     return {Compatibility::kUnsupported, "container", error.what()};
   }
@@ -83,7 +85,9 @@ Verdict check_compatibility_info(std::string_view info) {
   return artifact::judge(artifact::parse_compatibility_info(info), cpu::offer());
 }
 
-Verdict check_compatibility(const ModelSource& source) {
+namespace {
+
+Verdict check(const ModelSource& source) {
   const ModelBytes model = open_model(source);
   if (artifact::is_artifact(model.bytes)) {
     return artifact::judge(artifact::read_facets(model.bytes, model.bytes.size()), cpu::offer());
@@ -104,6 +108,16 @@ Verdict check_compatibility(const ModelSource& source) {
                                                 "compiled, or by something that does not say for "
                                                 "what",
                                                 kKeyPrefix, cpu::kProviderName));
+}
+
+}  // namespace
+
+Verdict check_compatibility(const ModelSource& source) {
+  try {
+    return reading_pair(source, [&] { return check(source); });
+  } catch (const NotTogether& error) {
+    return {Compatibility::kUnsupported, "container", error.what()};
+  }
 }
 
 }  // namespace sardonyx

@@ -28,9 +28,7 @@ CompiledPartInfo describe_part(const EpContextNode* node, const ModelSource& sou
   return info;
 }
 
-}  // namespace
-
-std::vector<CompiledPartInfo> describe_compiled(const ModelSource& source) {
+std::vector<CompiledPartInfo> describe(const ModelSource& source) {
   const ModelBytes model = open_model(source);
   if (artifact::is_artifact(model.bytes)) return {describe_part(nullptr, source, {"", model})};
   std::optional<EpContextModel> found;
@@ -46,6 +44,12 @@ std::vector<CompiledPartInfo> describe_compiled(const ModelSource& source) {
     parts.push_back(describe_part(&node, source, open_compiled(node, source, model, {})));
   }
   return parts;
+}
+
+}  // namespace
+
+std::vector<CompiledPartInfo> describe_compiled(const ModelSource& source) {
+  return reading_pair(source, [&] { return describe(source); });
 }
 
 }  // namespace sardonyx

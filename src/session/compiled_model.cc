@@ -81,15 +81,15 @@ void check_belongs(const EpContextNode& node, const ModelSource& source, const C
       source.in_memory ? "the model" : fmt::format("'{}'", source.path.string());
   const std::string part =
       file.path.empty() ? "the compiled part inside it" : fmt::format("'{}'", file.path);
-  throw Error(ErrorCode::kFail,
-              fmt::format("{} and {} do not belong together: the first was {}, the second is {}; "
-                          "copy both files from one place, or compile the source model again with "
-                          "--overwrite",
-                          model, part,
-                          is_named ? fmt::format("written with the container {}",
-                                                 notes.substr(kIdentityNote.size(), 40))
-                                   : "written without saying with which container",
-                          identity));
+  throw NotTogether(Error(
+      ErrorCode::kFail,
+      fmt::format("{} and {} do not belong together: the first was {}, the second is {}; copy both "
+                  "files from one place, or compile the source model again with --overwrite",
+                  model, part,
+                  is_named ? fmt::format("written with the container {}",
+                                         notes.substr(kIdentityNote.size(), 40))
+                           : "written without saying with which container",
+                  identity)));
 }
 
 artifact::CompiledPart read_part(const EpContextNode* node, const ModelSource& source,
@@ -202,8 +202,9 @@ artifact::Facets read_facets(const EpContextNode* node, const ModelSource& sourc
   return facets;
 }
 
-std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
-                                                 const Options& options) {
+namespace {
+
+std::optional<CompiledModel> load(const ModelSource& source, const Options& options) {
   const ModelBytes bytes = open_model(source);
   std::vector<std::string> warnings;
   std::vector<artifact::CompiledPart> parts;
@@ -227,6 +228,8 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
       try {
         parts.push_back(read_part(&node, source, file, options, warnings));
         paths.push_back(file.path);
+      } catch (const NotTogether& error) {
+        throw NotTogether(error_of(node, error));
       } catch (const Error& error) {
         throw error_of(node, error);
       }
@@ -258,6 +261,13 @@ std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
   model.weights = std::move(weights);
   model.warnings.insert(model.warnings.begin(), warnings.begin(), warnings.end());
   return model;
+}
+
+}  // namespace
+
+std::optional<CompiledModel> load_compiled_model(const ModelSource& source,
+                                                 const Options& options) {
+  return reading_pair(source, [&] { return load(source, options); });
 }
 
 }  // namespace sardonyx

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "artifact/artifact.h"
+#include "base/staged_file.h"
 #include "onnx/ep_context.h"
 #include "session/compile_model.h"
 
@@ -39,8 +40,27 @@ struct CompiledFile {
 CompiledFile open_compiled(const EpContextNode& node, const ModelSource& source,
                            const ModelBytes& model, const std::filesystem::path& folder);
 
+// A model and a compiled part of another one.
+struct NotTogether : Error {
+  explicit NotTogether(const Error& error) : Error(error) {}
+};
+
+// While the two files are replaced they may be of two pairs: such a read is done again.
+template <typename Read>
+auto reading_pair(const ModelSource& source, const Read& read) {
+  for (int attempt = 0; attempt < 3 && !source.in_memory; ++attempt) {
+    try {
+      return read();
+    } catch (const NotTogether&) {
+      StagedFile::wait_for_both(source.path.string());
+    }
+  }
+  return read();
+}
+
 // Facets of the part, from its first page, which is checked, as is the size of the whole. `node` is
-// null for a compiled file alone. Throws Error(kFail) when the node was written with another part.
+// null for a compiled file alone. Throws NotTogether (kFail) when the node was written with another
+// part.
 artifact::Facets read_facets(const EpContextNode* node, const ModelSource& source,
                              const CompiledFile& file);
 

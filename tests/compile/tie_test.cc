@@ -1,6 +1,7 @@
 // The ONNX file of a compiled model and its compiled part belong together: another part in its
 // place is refused by sessions and verdicts, whoever put it there.
 #include <gtest/gtest.h>
+#include <atomic>
 
 #include <thread>
 
@@ -237,6 +238,29 @@ TEST_F(TiedFiles, TwoCompilesAtATimeLeaveOneOfTheirPairs) {
   }
   const fs::directory_iterator all((folder_ / "m.onnx").parent_path());
   EXPECT_EQ(std::distance(begin(all), end(all)), 8) << "no temporary files are left";
+}
+
+TEST_F(TiedFiles, WhoeverLoadsWhileTheyAreReplacedGetsOneOfThePairs) {
+  const fs::path model = folder_ / "one_ctx.onnx";
+  compile(folder_ / "m.onnx", model);
+  std::atomic<bool> done{false};
+  std::thread compiles([&] {
+    CompileOptions options;
+    options.overwrite = true;
+    for (int round = 0; round < 50; ++round) {
+      compile(folder_ / (round % 2 == 0 ? "other.onnx" : "m.onnx"), model, options);
+    }
+    done = true;
+  });
+  while (!done) {
+    EXPECT_NO_THROW({
+      const std::vector<float> result = result_of(Session(model));
+      EXPECT_TRUE(result == (std::vector<float>{3, 8}) || result == (std::vector<float>{4, 6}));
+    });
+    const Verdict verdict = check_compatibility(model);
+    EXPECT_EQ(verdict.compatibility, Compatibility::kOptimal) << verdict.reason;
+  }
+  compiles.join();
 }
 
 TEST_F(TiedFiles, MessagesSayWhatToDo) {
