@@ -66,9 +66,12 @@ bool GrowingMemory::grow_space(int64_t bytes) {
 
 bool GrowingMemory::grow(int64_t bytes) {
   if (bytes <= size_bytes_) return true;
+  if (bytes > most_block_bytes()) {
+    *this = GrowingMemory();
+    return false;
+  }
   const bool may_grow =
-      bytes <= most_block_bytes() &&
-      (keeps_pages() || (kHasSpace && bytes >= kLeastInSpace && has_plain_memory()));
+      keeps_pages() || (kHasSpace && bytes >= kLeastInSpace && has_plain_memory());
   const bool fits = keeps_pages() && bytes <= space_.size_bytes() - offset_;
   if (fits || (may_grow && grow_space(bytes))) {
     block_ = nullptr;
