@@ -1,9 +1,12 @@
 // A session needs neither its source file nor the external data after create: whatever happens to
 // them, results stay the same and nothing faults.
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ir/model.h"
+#include "tests/session/in_child.h"
 #include "tests/session/test_models.h"
 
 namespace sardonyx {
@@ -93,6 +96,34 @@ TEST(SourceBytes, AreNotNeededAfterCreate) {
   EXPECT_EQ(run(session, 2, true), before);
   bytes = {};
   EXPECT_EQ(run(session, 4, true)[1], std::vector<float>(4 * 64, 7));
+}
+
+// Root may read everything, so a child without that right tries.
+TEST(SourceFile, OneThatMayNotBeReadSaysSo) {
+  const TemporaryFolder folder;
+  WriteOptions write;
+  write.external_data_file = "weights";
+  write.external_threshold_bytes = 1;
+  write_model(*many_places(), (folder / "m.onnx").string(), write);
+  for (const char* forbidden : {"m.onnx", "weights"}) {
+    fs::permissions(folder / forbidden, fs::perms::none);
+    const int status = in_child([&] {
+      __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+      __user_cap_data_struct none[2] = {};
+      if (syscall(SYS_capset, &header, none) != 0) return 98;
+      try {
+        Session(folder / "m.onnx");
+      } catch (const Error& error) {
+        const std::string message = error.what();
+        const bool is_told = message.find(forbidden) != message.npos &&
+                             message.find("check the permissions") != message.npos;
+        return is_told && error.code() == ErrorCode::kFail ? 0 : 1;
+      }
+      return 2;
+    });
+    EXPECT_EQ(status, 0) << forbidden;
+    fs::permissions(folder / forbidden, fs::perms(0644));
+  }
 }
 
 }  // namespace
