@@ -1,4 +1,5 @@
-// AddressSpace: a range of addresses with memory only where it was written. Unmapped at the end.
+// AddressSpace: a range of addresses with memory only where it was written, in small pages when it
+// begins small. Unmapped at the end.
 #pragma once
 
 #include <cstdint>

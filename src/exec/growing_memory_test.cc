@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <new>
 
@@ -49,6 +50,22 @@ TEST(GrowingMemory, OnlyNewPagesAreFresh) {
     if (bytes > 10'000) most = std::max(most, page_faults() - before);
   }
   EXPECT_LE(most, 2);  // of several hundred
+}
+
+TEST(GrowingMemory, OnlyWhatIsWrittenIsMemory) {
+  const auto resident_pages = [] {
+    long total = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident;
+  };
+  std::array<GrowingMemory, 100> blocks;
+  const long before = resident_pages();
+  for (GrowingMemory& block : blocks) {
+    ASSERT_TRUE(block.grow(10'000));
+    if (!block.keeps_pages()) GTEST_SKIP() << "built with a sanitizer";
+    std::memset(block.data(), 1, 10'000);
+  }
+  EXPECT_LE(resident_pages() - before, 500);  // of 6400 in their address space
 }
 
 TEST(GrowingMemory, BlocksOfOneSizeDoNotReachAPageTogether) {
