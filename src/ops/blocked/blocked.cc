@@ -77,7 +77,11 @@ int64_t blocked_chunks(double nanoseconds) {
 
 PlaneGrid::PlaneGrid(int64_t planes, int64_t rows, double nanoseconds)
     : planes_(planes), rows_(rows) {
-  const int64_t wanted = blocked_chunks(nanoseconds);
+  // A Run that is cancelled waits for the chunks that have begun.
+  constexpr double kLongNanoseconds = 2e6, kMost = 32768 / 2;
+  const auto wanted =
+      std::max(blocked_chunks(nanoseconds),
+               static_cast<int64_t>(std::min(nanoseconds / kLongNanoseconds, kMost)));
   plane_ranges_ = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(planes, 1));
   const int64_t rest = (wanted + plane_ranges_ - 1) / plane_ranges_;
   row_ranges_ = std::clamp<int64_t>(rest, 1, std::max<int64_t>(rows, 1));

@@ -40,7 +40,7 @@ class MaxPoolKernel final : public Kernel {
 
   Status resolve(const ResolveContext& context, StepPlan& plan) const override {
     auto state = make_pool_state(params_, context);
-    plan.split(state->planes * state->out_size, 1.5 * static_cast<double>(state->taps));
+    split_windows(*state, 1.5, plan);
     plan.state = std::move(state);
     return Status::ok();
   }

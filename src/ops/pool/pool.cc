@@ -71,4 +71,15 @@ std::shared_ptr<PoolState> make_pool_state(const PoolParams& params,
   return state;
 }
 
+void split_windows(const PoolState& state, double nanoseconds_per_tap, StepPlan& plan) {
+  constexpr double kLongNanoseconds = 2e6;
+  constexpr double kMost = 32768;  // of the thread pool
+  const int64_t positions = state.planes * state.out_size;
+  const double each = nanoseconds_per_tap * static_cast<double>(state.taps);
+  plan.split(positions, each);
+  const double wanted = std::min({static_cast<double>(positions) * each / kLongNanoseconds, kMost,
+                                  static_cast<double>(positions)});
+  plan.chunks[0] = std::max(plan.chunks[0], static_cast<int>(wanted));
+}
+
 }  // namespace sardonyx

@@ -42,6 +42,10 @@ struct PoolState {
 
 std::shared_ptr<PoolState> make_pool_state(const PoolParams& params, const ResolveContext& context);
 
+// Splits the work of all windows. A window may be as large as its plane, so large ones get more
+// chunks than others do: a Run that is cancelled waits for those that have begun.
+void split_windows(const PoolState& state, double nanoseconds_per_tap, StepPlan& plan);
+
 // The windows that meet at one output position.
 using PoolPosition = std::array<const WindowSpan*, kMaxSpatialRank>;
 
