@@ -120,21 +120,4 @@ std::vector<std::byte> read_file(const std::string& path) {
   return bytes;
 }
 
-void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) {
-    throw Error(ErrorCode::kFail, fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-  }
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      throw Error(ErrorCode::kFail, fmt::format("cannot write '{}' at byte {}: {}", path, done,
-                                                std::strerror(errno)));
-    }
-    done += static_cast<size_t>(put);
-  }
-}
-
 }  // namespace sardonyx

@@ -61,7 +61,4 @@ class FileReader {
 // The whole file as a copy; the same errors.
 std::vector<std::byte> read_file(const std::string& path);
 
-// Replaces the file by `bytes`. Throws Error(kFail) naming path and cause.
-void write_file(const std::string& path, std::span<const std::byte> bytes);
-
 }  // namespace sardonyx

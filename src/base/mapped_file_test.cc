@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/staged_file.h"
 #include "sardonyx/error.h"
 
 namespace sardonyx {

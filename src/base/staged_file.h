@@ -14,8 +14,9 @@ namespace sardonyx {
 class StagedFile {
  public:
   // Also removes temporary files of `path` whose writers have died.
-  // Throws Error(kInvalidArgument) when `path` is empty or a folder and Error(kFail) when nothing
-  // can be written beside it. Messages name the path, here and below.
+  // Throws Error(kInvalidArgument) when `path` is empty, too long, or there is something that is no
+  // file: a folder, a device, a pipe, a socket, a symbolic link (wherever it leads). Throws
+  // Error(kFail) when nothing can be written beside it. Messages name the path, here and below.
   explicit StagedFile(std::string path);
   StagedFile(const StagedFile&) = delete;
   StagedFile& operator=(const StagedFile&) = delete;
@@ -26,19 +27,18 @@ class StagedFile {
   uint64_t size() const { return size_; }
   const std::string& temporary_path() const { return temporary_; }
 
-  // Waits until the bytes are on the disk. publish() does so too; first called alone where several
-  // files are to appear together.
+  // Waits until the bytes are on the disk, as publish() does. Called alone where that should be
+  // over before other files are written.
   void sync();
-  // Once, at the end. An existing file (or symbolic link) is replaced; who has it open keeps it.
+  // Once, at the end. An existing file is replaced; who has it open keeps it. What is no file, and
+  // came after the constructor looked, is refused as there.
   void publish();
-  // The same, but what was replaced comes back when the StagedFile goes without confirm(): for
-  // several files that belong together. While it waits it lies beside the new file under a
-  // temporary name, where a crash leaves it.
-  void publish_for_now();
-  void confirm();
+  // The same without waiting for the disk: for what can be made again.
+  void publish_unsynced();
   // Publishes two files of one folder that belong together, so that of several processes and
   // threads that do so at a time one puts both in place before the next one does. When the second
-  // cannot be put in place, what the first replaced comes back.
+  // cannot be put in place, what the first replaced comes back. A process that is killed between
+  // the two leaves the first in place, and what it replaced under the name of a temporary file.
   static void publish_both(StagedFile& first, StagedFile& second);
   // Returns when nobody is between the two files of publish_both() in the folder of `path`.
   static void wait_for_both(const std::string& path);
@@ -46,15 +46,19 @@ class StagedFile {
  private:
   [[noreturn]] void fail(const char* verb, int error) const;
   void sync_folder() const;
-  void undo();  // what publish_for_now() did, unless it is confirmed
+  void put_in_place();
+  void exchange();
+  std::string set_aside() const;
 
   std::string path_;
-  std::string temporary_;  // empty once published
-  std::string replaced_;   // where the replaced file waits
-  bool for_now_ = false;
+  std::string temporary_;  // to be removed: of this file, or of what it replaced
   int fd_ = -1;
   bool synced_ = false;
   uint64_t size_ = 0;
 };
+
+// Replaces the file by `bytes`, whole or not at all, without waiting for the disk. Throws as
+// StagedFile.
+void write_file(const std::string& path, std::span<const std::byte> bytes);
 
 }  // namespace sardonyx

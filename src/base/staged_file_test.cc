@@ -1,15 +1,35 @@
 #include "base/staged_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <functional>
 
 #include "base/mapped_file.h"
 #include "sardonyx/error.h"
+
+namespace {
+
+bool g_exchange = true;  // whether the file system can
+
+}  // namespace
+
+extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+                         unsigned flags) noexcept {
+  if (!g_exchange) {
+    errno = EINVAL;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+}
 
 namespace sardonyx {
 namespace {
@@ -74,41 +94,48 @@ TEST_F(StagedFileTest, ReplacesWhileTheOldOneIsMapped) {
   EXPECT_EQ(mapped->bytes().size(), 3u);
 }
 
-TEST_F(StagedFileTest, ForNowUntilConfirmed) {
-  for (bool confirmed : {false, true}) {
-    for (const char* old : {"old", ""}) {
-      fs::remove(path_);
-      const bool existed = *old != '\0';
-      if (existed) write_file(path_, bytes(old));
-      {
-        StagedFile file(path_);
-        file.write(bytes("new"));
-        file.publish_for_now();
-        EXPECT_EQ(content(), "new");
-        if (confirmed) file.confirm();
+TEST_F(StagedFileTest, TwoTogether) {
+  const std::string other = folder_ + "/second";
+  for (const bool with_exchange : {true, false}) {
+    g_exchange = with_exchange;
+    for (const bool existed : {true, false}) {
+      for (const std::string& name : {path_, other}) {
+        fs::remove(name);
+        if (existed) write_file(name, bytes("old"));
       }
-      if (confirmed || existed) {
-        EXPECT_EQ(content(), confirmed ? "new" : "old");
-      }
-      EXPECT_EQ(files(), confirmed || existed ? 1u : 0u);
+      StagedFile first(path_), second(other);
+      first.write(bytes("new"));
+      second.write(bytes("second"));
+      StagedFile::publish_both(first, second);
+      EXPECT_EQ(content(), "new");
+      EXPECT_EQ(files(), 2u);
     }
   }
+  g_exchange = true;
 }
 
 // Two files that belong together: the second cannot be put in place, the first goes back.
 TEST_F(StagedFileTest, AFailureOfTheSecondUndoesTheFirst) {
-  write_file(path_, bytes("old"));
-  {
-    StagedFile first(path_), second(folder_ + "/second");
-    first.write(bytes("new"));
-    fs::create_directory(folder_ + "/second");
-    EXPECT_THROW(StagedFile::publish_both(first, second), Error);
+  for (const bool with_exchange : {true, false}) {
+    g_exchange = with_exchange;
+    for (const bool existed : {true, false}) {
+      fs::remove(path_);
+      if (existed) write_file(path_, bytes("old"));
+      {
+        StagedFile first(path_), second(folder_ + "/second");
+        first.write(bytes("new"));
+        fs::create_directory(folder_ + "/second");
+        EXPECT_THROW(StagedFile::publish_both(first, second), Error);
+        if (existed) {
+          EXPECT_EQ(content(), "old");
+        }
+      }
+      EXPECT_EQ(fs::exists(path_), existed);
+      EXPECT_EQ(files(), existed ? 2u : 1u);  // and the folder
+      fs::remove(folder_ + "/second");
+    }
   }
-  EXPECT_EQ(content(), "old");
-  EXPECT_EQ(files(), 2u);  // and the folder
-  StagedFile third(folder_ + "/third");
-  fs::create_directory(folder_ + "/third");
-  EXPECT_THROW(third.publish_for_now(), Error);
+  g_exchange = true;
 }
 
 // Runs `write` in a process that is killed at its end; returns its number.
@@ -169,20 +196,84 @@ TEST_F(StagedFileTest, LeavesAloneWhatIsNotAbandoned) {
   EXPECT_EQ(files(), before + 2);  // the file and what is being written
 }
 
+// Nothing of it is touched, neither before nor when it came while the file was written.
 TEST_F(StagedFileTest, RefusesWhatIsNoFile) {
-  const auto code_of = [](const std::string& path) {
+  const auto message_of = [](ErrorCode code, const std::function<void()>& call) -> std::string {
     try {
-      StagedFile file(path);
+      call();
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()), "");
-      return error.code();
+      EXPECT_EQ(error.code(), code) << error.what();
+      return error.what();
     }
-    return ErrorCode::kOk;
+    ADD_FAILURE() << "no error";
+    return "";
   };
-  EXPECT_EQ(code_of(""), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(folder_), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(folder_ + "/new/"), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(folder_ + "/nowhere/file"), ErrorCode::kFail);
+  const auto opens = [](const std::string& path) { return [path] { StagedFile file(path); }; };
+  constexpr ErrorCode kBad = ErrorCode::kInvalidArgument;
+  message_of(kBad, opens(""));
+  message_of(kBad, opens(folder_ + "/new/"));
+  message_of(kBad, opens(folder_ + "/" + std::string(256, 'n')));
+  message_of(ErrorCode::kFail, opens(folder_ + "/nowhere/file"));
+  write_file(folder_ + "/other", bytes("other"));
+  struct Row {
+    const char* what;
+    std::function<int()> make;
+  };
+  const Row rows[] = {
+      {"a folder", [&] { return ::mkdir(path_.c_str(), 0700); }},
+      {"a device, pipe or socket", [&] { return ::mkfifo(path_.c_str(), 0600); }},
+      {"a device, pipe or socket",
+       [&] {
+         sockaddr_un address = {};
+         address.sun_family = AF_UNIX;
+         path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+         const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+         const int result =
+             ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+         ::close(fd);
+         return result;
+       }},
+      {"a symbolic link", [&] { return ::symlink("other", path_.c_str()); }},
+      {"a symbolic link", [&] { return ::symlink("nowhere", path_.c_str()); }},
+      {"a symbolic link", [&] { return ::symlink("file", path_.c_str()); }},
+      {"a symbolic link", [&] { return ::symlink("/dev/null", path_.c_str()); }},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    StagedFile early(path_);
+    StagedFile first(folder_ + "/first");
+    ASSERT_EQ(row.make(), 0);
+    struct stat before = {}, after = {};
+    ASSERT_EQ(::lstat(path_.c_str(), &before), 0);
+    const std::function<void()> calls[] = {opens(path_), [&] { early.publish(); },
+                                           [&] { StagedFile::publish_both(first, early); },
+                                           [&] { StagedFile::publish_both(early, first); }};
+    for (const auto& call : calls) {
+      const std::string message = message_of(kBad, call);
+      EXPECT_NE(message.find(row.what), message.npos) << message;
+      EXPECT_NE(message.find(path_), message.npos) << message;
+      ASSERT_EQ(::lstat(path_.c_str(), &after), 0);
+      EXPECT_EQ(after.st_ino, before.st_ino);
+      EXPECT_EQ(after.st_mode, before.st_mode);
+    }
+    EXPECT_FALSE(fs::exists(folder_ + "/first"));
+    fs::remove(path_);
+  }
+  EXPECT_EQ(fs::file_size(folder_ + "/other"), 5u);
+}
+
+TEST_F(StagedFileTest, NamesOfEveryLength) {
+  for (size_t length = 225; length <= 255; ++length) {
+    path_ = folder_ + "/" + std::string(length, 'n');
+    killed_process([&] { new StagedFile(path_); });
+    EXPECT_EQ(files(), 1u);
+    StagedFile file(path_);  // removes what was left
+    EXPECT_EQ(files(), 1u);
+    file.write(bytes("new"));
+    file.publish();
+    EXPECT_EQ(content(), "new");
+    fs::remove(path_);
+  }
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "base/mapped_file.h"
+#include "base/staged_file.h"
 #include "onnx/proto_builders.h"
 #include "onnx/tensor_proto.h"
 #include "sardonyx/error.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/mapped_file.h"
+#include "base/staged_file.h"
 #include "ir/text_print.h"
 #include "ir/verify.h"
 #include "onnx/proto_builders.h"

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/mapped_file.h"
+#include "base/staged_file.h"
 #include "onnx/tensor_proto.h"
 #include "sardonyx/error.h"
 

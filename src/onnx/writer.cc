@@ -107,10 +107,8 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
   std::optional<StagedFile> data_file;
   if (external && !external->empty()) {
     external->write(data_file.emplace(folder + external->location()));
-    data_file->sync();
   }
   message.for_each_piece([&](std::span<const std::byte> piece) { model_file.write(piece); });
-  model_file.sync();
   if (data_file) {
     StagedFile::publish_both(*data_file, model_file);
   } else {

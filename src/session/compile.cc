@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <fstream>
 #include <optional>
 
 #include "artifact/artifact.h"
@@ -66,9 +64,11 @@ struct Outputs {
   fs::path compiled;  // empty: embedded
 };
 
-void check_free(const fs::path& path, bool overwrite) {
+// `holds_compiled` looks into an existing file: only a compiled model of ours is replaced.
+void check_free(const fs::path& path, bool overwrite,
+                bool (*holds_compiled)(std::span<const std::byte>)) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::file_status status = fs::symlink_status(path, error);
   if (status.type() == fs::file_type::none) {
     refuse(fmt::format("cannot write to '{}': {}", path.string(), error.message()));
   }
@@ -81,9 +81,10 @@ void check_free(const fs::path& path, bool overwrite) {
     return;
   }
   if (status.type() != fs::file_type::regular) {
-    refuse(fmt::format(
-        "'{}' is no file that could be replaced ({})", path.string(),
-        status.type() == fs::file_type::directory ? "a folder" : "a device, pipe or socket"));
+    refuse(fmt::format("'{}' is no file that could be replaced ({})", path.string(),
+                       status.type() == fs::file_type::directory ? "a folder"
+                       : status.type() == fs::file_type::symlink ? "a symbolic link"
+                                                                 : "a device, pipe or socket"));
   }
   if (!overwrite) {
     refuse(
@@ -91,22 +92,24 @@ void check_free(const fs::path& path, bool overwrite) {
                     "(CompileOptions::overwrite)",
                     path.string()));
   }
-}
-
-// A model, or its weights, may lie under the name of the compiled part: only such a part is
-// replaced, or a link, which leaves the file behind it as it is.
-void check_holds_part(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_symlink(path, error)) return;
-  std::ifstream file(path, std::ios::binary);
-  std::array<std::byte, 16> start;
-  file.read(reinterpret_cast<char*>(start.data()), start.size());
-  const auto size = static_cast<size_t>(file.gcount());
-  if (size == 0 || artifact::is_artifact(std::span(start).first(size))) return;
+  const ModelBytes bytes = open_model(path);
+  if (bytes.bytes.empty() || holds_compiled(bytes.bytes)) return;
   refuse(
       fmt::format("'{}' is no compiled model, so it is not replaced; remove it or choose another "
                   "output",
                   path.string()));
+}
+
+bool is_wrapper(std::span<const std::byte> bytes) {
+  try {
+    const std::optional<EpContextModel> model = find_ep_context(bytes);
+    return model && model->other_nodes == 0 &&
+           std::ranges::all_of(model->nodes, [](const EpContextNode& node) {
+             return node.source == cpu::kProviderName;
+           });
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 Outputs plan_outputs(const ModelSource& source, const fs::path& output,
@@ -122,7 +125,7 @@ Outputs plan_outputs(const ModelSource& source, const fs::path& output,
   if (!source.in_memory && fs::equivalent(outputs.model, source.path, error)) {
     refuse(fmt::format("the output '{}' is the model itself", outputs.model.string()));
   }
-  check_free(outputs.model, options.overwrite);
+  check_free(outputs.model, options.overwrite, &is_wrapper);
   if (!outputs.model.has_filename() || !outputs.model.has_extension()) {
     refuse(fmt::format("the output '{}' has no extension; expected a file name like model_ctx.onnx",
                        outputs.model.string()));
@@ -133,8 +136,7 @@ Outputs plan_outputs(const ModelSource& source, const fs::path& output,
                                  : outputs.model.stem().string();
   outputs.compiled = outputs.model;
   outputs.compiled.replace_filename(fmt::format("{}_{}.bin", stem, cpu::kProviderName));
-  check_free(outputs.compiled, options.overwrite);
-  check_holds_part(outputs.compiled);
+  check_free(outputs.compiled, options.overwrite, &artifact::is_artifact);
   return outputs;
 }
 
@@ -330,12 +332,10 @@ class OutputFiles {
     artifact::ArtifactWriter part(compiled.part, compiled.manifest, write);
     compiled.report.compiled_bytes = part.size_bytes();
     part.write([&](std::span<const std::byte> bytes) { part_->write(bytes); });
-    part_->sync();
     const std::vector<std::byte> bytes = write_model(compiled.wrapper.finish(
         compiled.part.facets, part.identity(), location_, compiled.source_file));
     compiled.report.model_bytes = bytes.size();
     model_.write(bytes);
-    model_.sync();
     StagedFile::publish_both(*part_, model_);
   }
 
@@ -360,6 +360,7 @@ class Stopwatch {
 CompileReport compile(const ModelSource& model, const std::filesystem::path& output,
                       const CompileOptions& options) {
   const Stopwatch watch;
+  if (!model.in_memory) open_model(model);  // what is no model says so before its outputs do
   const Outputs outputs = plan_outputs(model, output, options);
   OutputFiles files(outputs);
   Compiled compiled = compile_part(model, options);

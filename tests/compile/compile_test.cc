@@ -254,6 +254,7 @@ TEST_F(Compile, RefusesOutputsBeforeCompiling) {
   };
   const Row rows[] = {
       {folder_ / "taken.onnx", "exists", kBad, false},
+      {folder_ / "taken.onnx", "is no compiled model", kBad, true},
       {folder_ / "half_ctx.onnx", "half_CPUExecutionProvider.bin' exists", kBad, false},
       {folder_ / "half_ctx.onnx", "is no compiled model", kBad, true},
       {folder_ / "folder.onnx", "a folder", kBad, true},
@@ -319,26 +320,6 @@ TEST_F(Compile, CleansUpAfterAKilledOne) {
     EXPECT_EQ(count_files(), 3u);
     EXPECT_NO_THROW(Session(folder_ / "m_ctx.onnx"));
   }
-}
-
-// An output that is a link is replaced, not followed: nothing is written anywhere else.
-TEST_F(Compile, ReplacesLinks) {
-  folder_.write("m.onnx", two_layers());
-  fs::create_directory(folder_ / "elsewhere");
-  folder_.write("elsewhere/model", model_bytes("m (float[N] x) => (float[N] y) { y = Exp(x) }"));
-  folder_.write("elsewhere/part", std::vector<std::byte>(10));
-  fs::create_symlink("elsewhere/model", folder_ / "m_ctx.onnx");
-  fs::create_symlink("elsewhere/part", folder_ / "m_CPUExecutionProvider.bin");
-  const auto model = read_file((folder_ / "elsewhere/model").string());
-  message_of(ErrorCode::kInvalidArgument, [&] { compile(folder_ / "m.onnx"); });
-  CompileOptions options;
-  options.overwrite = true;
-  compile(folder_ / "m.onnx", {}, options);
-  EXPECT_FALSE(fs::is_symlink(folder_ / "m_ctx.onnx"));
-  EXPECT_FALSE(fs::is_symlink(folder_ / "m_CPUExecutionProvider.bin"));
-  EXPECT_EQ(read_file((folder_ / "elsewhere/model").string()), model);
-  EXPECT_EQ(fs::file_size(folder_ / "elsewhere/part"), 10u);
-  EXPECT_NO_THROW(Session(folder_ / "m_ctx.onnx"));
 }
 
 TEST_F(Compile, RefusesWhatMakesNoSense) {
