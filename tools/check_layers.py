@@ -35,7 +35,7 @@ LAYERS = {
     "capi": ["base", "tensor", "ir", "ops/op.h", "providers/provider.h", "cache", "session"],
     "extras": ["base/extras.h"],
     # Outside src/: the command may look below the public interface for its debugging verbs, bindings may not.
-    "apps": ["base/cgroup.h", "base/cpu.h", "base/extras.h", "base/machine.h", "base/staged_file.h",
+    "apps": ["base/cgroup.h", "base/cpu.h", "base/extras.h", "base/machine.h", "base/mapped_file.h", "base/staged_file.h",
              "base/thread_pool.h", "capi/host.h", "session", "ir/text_print.h", "onnx/tensor_proto.h",
              "onnx/value_proto.h", "ops/op.h"],
     "bindings": ["base/extras.h", "capi/host.h"],

@@ -71,8 +71,8 @@ namespace {
 void print_log_line(LogLevel level, std::string_view line) {
   clear_progress();
   // A table of passes has lines; other texts may quote names from a model.
-  fmt::print(stderr, "sardonyx: {}: {}\n", to_string(level),
-             level == LogLevel::kVerbose ? lines(line) : one_line(line));
+  print_error("sardonyx: {}: {}\n", to_string(level),
+              level == LogLevel::kVerbose ? lines(line) : one_line(line));
 }
 
 }  // namespace
@@ -87,7 +87,11 @@ Options SessionOptions::make() const {
   options.max_edits = max_edits;
   for (const std::string& text : dimensions) {
     const auto [name, value] = split_assignment(text, "--dim");
-    options.free_dimensions[name] = parse_size(value, "--dim");
+    const int64_t size = parse_size(value, "--dim");
+    if (options.free_dimensions.try_emplace(name, size).first->second != size) {
+      throw usage_error(fmt::format("--dim fixes '{}' to {} and to {}; give it once", name,
+                                    options.free_dimensions[name], size));
+    }
   }
   options.verify_compiled = verify_compiled == "off"    ? VerifyCompiled::kOff
                             : verify_compiled == "full" ? VerifyCompiled::kFull

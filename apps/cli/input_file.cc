@@ -1,28 +1,35 @@
 #include "input_file.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
+#include <span>
 
 #include "sardonyx/error.h"
 
 namespace sardonyx::cli {
+namespace {
 
-std::ifstream open_input(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const std::filesystem::file_type type = std::filesystem::status(path, ignored).type();
-  const auto fail = [&](const char* reason) {
-    throw Error(ErrorCode::kNoSuchFile, fmt::format("cannot read '{}': {}", path.string(), reason));
-  };
-  if (type == std::filesystem::file_type::not_found) {
-    fail("there is no such file; check the path and the working directory");
-  }
-  if (type == std::filesystem::file_type::directory) fail("it is a folder, expected a file");
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail(std::strerror(errno));
-  return in;
+constexpr size_t kBufferBytes = 1 << 16;
+
+// Whatever is wrong with the path, there is no file to read.
+FileReader open(const std::filesystem::path& path) try {
+  return FileReader(path.string());
+} catch (const Error& error) {
+  throw Error(ErrorCode::kNoSuchFile, error.what());
+}
+
+}  // namespace
+
+InputFile::InputFile(const std::filesystem::path& path) : std::istream(nullptr), buffer_(path) {
+  rdbuf(&buffer_);
+}
+
+InputFile::Buffer::Buffer(const std::filesystem::path& path)
+    : file(open(path)), bytes(kBufferBytes) {}
+
+InputFile::Buffer::int_type InputFile::Buffer::underflow() {
+  const size_t got = file.read(done, std::as_writable_bytes(std::span(bytes)));
+  done += got;
+  setg(bytes.data(), bytes.data(), bytes.data() + got);
+  return got == 0 ? traits_type::eof() : traits_type::to_int_type(bytes[0]);
 }
 
 }  // namespace sardonyx::cli

@@ -1,9 +1,13 @@
 // The `sardonyx` command: parses the command line, runs one verb, turns errors into one line on
 // stderr and an exit code.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <string>
 
@@ -42,10 +46,10 @@ Environment:
 int report(const Error& error, int exit_code) {
   clear_progress();
   if (interrupt_token().is_cancelled()) {
-    fmt::print(stderr, "sardonyx: interrupted\n");
+    print_error("sardonyx: interrupted\n");
     return kExitInterrupted;
   }
-  fmt::print(stderr, "sardonyx: {}: {}\n", to_string(error.code()), one_line(error.what()));
+  print_error("sardonyx: {}: {}\n", to_string(error.code()), one_line(error.what()));
   return exit_code;
 }
 
@@ -62,14 +66,15 @@ int run_action(const std::function<int()>& action) {
   } catch (const std::bad_alloc&) {
     return report(Error(ErrorCode::kFail, "out of memory"), kExitFailure);
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return kExitFailure;  // finish_output() says it
     return report(Error(ErrorCode::kRuntimeException, error.what()), kExitFailure);
   }
 }
 
 int report_usage(const std::string& message, const std::string& verb) {
-  fmt::print(stderr, "sardonyx: {}: {}\nTry: sardonyx {}{}--help\n",
-             to_string(ErrorCode::kInvalidArgument), one_line(message), verb,
-             verb.empty() ? "" : " ");
+  print_error("sardonyx: {}: {}\nTry: sardonyx {}{}--help\n",
+              to_string(ErrorCode::kInvalidArgument), one_line(message), verb,
+              verb.empty() ? "" : " ");
   return kExitUsage;
 }
 
@@ -94,12 +99,35 @@ int run_command(int argc, char** argv) {
   return run_command_line(line, argc, argv);
 }
 
+// A file that is opened must not become what a closed standard stream was: such a one is made one
+// that cannot be written.
+void fill_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+// What was printed may still be in a buffer when the disk is full.
+int finish_output(int exit_code) {
+  const bool had_failed = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fflush(stdout) == 0) {
+    if (!had_failed) return exit_code;
+    // The reason is long gone; one more byte is refused for the same.
+    if (std::fputc('\n', stdout) != EOF) std::fflush(stdout);
+  }
+  // Whoever closes a pipe has read enough.
+  if (errno != EPIPE) {
+    print_error("sardonyx: {}: cannot write to standard output{}{}\n", to_string(ErrorCode::kFail),
+                errno == 0 ? "" : ": ", errno == 0 ? "" : std::strerror(errno));
+  }
+  return exit_code == kExitOk ? kExitFailure : exit_code;
+}
+
 }  // namespace
 }  // namespace sardonyx::cli
 
 int main(int argc, char** argv) {
-  const int exit_code = sardonyx::cli::run_command(argc, argv);
-  // What was printed may still be in a buffer when the disk is full.
-  if (std::fflush(stdout) != 0 && exit_code == 0) return sardonyx::cli::kExitFailure;
-  return exit_code;
+  sardonyx::cli::fill_closed_streams();
+  return sardonyx::cli::finish_output(sardonyx::cli::run_command(argc, argv));
 }

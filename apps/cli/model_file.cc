@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <string>
 #include <string_view>
+
+#include "base/mapped_file.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -48,9 +49,8 @@ constexpr Format kFormats[] = {
 
 std::string first_bytes(const std::filesystem::path& path) {
   std::string bytes(64, '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  const FileReader file(path.string());
+  bytes.resize(file.read(0, std::as_writable_bytes(std::span(bytes))));
   return bytes;
 }
 
@@ -69,7 +69,12 @@ std::string hint(const std::filesystem::path& model, ErrorCode code) {
     return fmt::format("; did you mean {}?", inside.string());
   }
   if (code != ErrorCode::kInvalidProtobuf && code != ErrorCode::kInvalidGraph) return "";
-  const std::string bytes = first_bytes(model);
+  std::string bytes;
+  try {
+    bytes = first_bytes(model);
+  } catch (const Error&) {
+    return "";  // it has gone
+  }
   if (bytes.empty()) return "; the file is empty";
   for (const Format& format : kFormats) {
     if (bytes.size() > format.at &&

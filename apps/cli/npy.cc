@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <limits>
+#include <sstream>
 
 #include "input_file.h"
 #include "npy_header.h"
@@ -160,14 +160,9 @@ Value read_npy(std::istream& in, uint64_t size_bytes, ElementType raw_type) {
 }
 
 Value read_npy(const std::filesystem::path& path, ElementType raw_type) {
-  std::ifstream in = open_input(path);
-  std::error_code error;
-  const uint64_t size = std::filesystem::file_size(path, error);
-  if (!in || error) {
-    throw Error(ErrorCode::kNoSuchFile, fmt::format("cannot read {}", path.string()));
-  }
+  InputFile in(path);
   try {
-    return read_npy(in, size, raw_type);
+    return read_npy(in, in.size(), raw_type);
   } catch (const Error& problem) {
     throw problem.with_context(path.string());
   }
@@ -205,15 +200,9 @@ void write_npy(std::ostream& out, const Value& value) {
 }
 
 void write_npy(const std::filesystem::path& path, const Value& value) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (out) {
-    write_npy(out, value);
-    out.close();
-    if (out) return;
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);  // half a file
-  }
-  throw Error(ErrorCode::kFail, fmt::format("cannot write {}", path.string()));
+  std::ostringstream out;
+  write_npy(out, value);
+  write_file(path.string(), std::as_bytes(std::span(out.view())));
 }
 
 }  // namespace sardonyx::cli

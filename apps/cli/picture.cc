@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <limits>
 
@@ -19,7 +18,7 @@ namespace {
 }
 
 RgbImage read_image(const std::filesystem::path& path) {
-  std::ifstream in = open_input(path);
+  InputFile in(path);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
   if (!in) throw Error(ErrorCode::kNoSuchFile, fmt::format("cannot read {}", path.string()));
   return decode_image(std::as_bytes(std::span(bytes)));

@@ -69,9 +69,9 @@ void show_progress(std::string_view stage, double done) {
   const std::string line = fmt::format("{:3} %  {}", percent, one_line(stage));
   if (now.on_terminal) {
     // A line that wraps could not be erased.
-    fmt::print(stderr, "{}{}", kEraseLine, line.substr(0, 70));
+    print_error("{}{}", kEraseLine, line.substr(0, 70));
   } else {
-    fmt::print(stderr, "{}\n", line);
+    print_error("{}\n", line);
   }
   std::fflush(stderr);
   now.is_visible = now.on_terminal;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -119,20 +119,21 @@ std::string join_paths(const std::filesystem::path& folder, const nlohmann::json
   return text;
 }
 
-std::ifstream open_list(const std::filesystem::path& path) {
+std::string read_text(const std::filesystem::path& path) {
   try {
-    return open_input(path);
+    InputFile in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
   } catch (const Error& error) {
     throw CommandError(kExitInput, error);
   }
 }
 
 std::vector<ListedRun> read_list(const std::filesystem::path& path) {
-  std::ifstream in = open_list(path);
+  const std::string text = read_text(path);
   const std::filesystem::path folder = path.parent_path();
   std::vector<ListedRun> runs;
   try {
-    const nlohmann::json list = nlohmann::json::parse(in);
+    const nlohmann::json list = nlohmann::json::parse(text);
     for (const nlohmann::json& entry : list.at("runs")) {
       ListedRun& run = runs.emplace_back();
       for (const auto& [name, file] : entry.at("inputs").items()) {

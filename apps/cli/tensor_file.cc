@@ -41,7 +41,7 @@ Value read_tensor(const std::filesystem::path& path, ElementType type) {
         ErrorCode::kInvalidArgument,
         fmt::format("{}: a tensor comes from .npy or .pb, not '{}'", path.string(), suffix));
   }
-  open_input(path);  // says better than the reader of models what is wrong
+  const InputFile file(path);  // says better than the reader of models what is wrong
   try {
     // The clone owns its bytes: a Value may outlive the file.
     return internal::ValueAccess::wrap(read_tensor_file(path.string()).tensor.clone());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -36,6 +37,12 @@ using Printable = std::decay_t<decltype(printable(std::declval<const T&>()))>;
 template <typename... T>
 void print(fmt::format_string<Printable<T>...> format, const T&... values) {
   fmt::print(fmt::runtime(fmt::string_view(format)), printable(values)...);
+}
+
+// To standard error, of which nobody can be told that it is full.
+template <typename... T>
+void print_error(fmt::format_string<T...> format, T&&... values) {
+  std::fputs(fmt::format(format, std::forward<T>(values)...).c_str(), stderr);
 }
 
 // "17 B", "2.5 KiB", "301.0 MiB".

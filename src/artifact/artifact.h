@@ -113,6 +113,10 @@ CompiledPart read_artifact(const std::string& path, const ReadOptions& options =
 CompiledPart read_artifact(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                            const ReadOptions& options = {});
 
+// The part as others see it: facets, inputs and outputs, which its Program has and nothing else,
+// their types without shapes. Reads the head and the section IO. Defaults are undefined.
+CompiledPart read_interface(std::span<const std::byte> bytes);
+
 // What a verdict needs, from the first page (few, for very many kernel rows). Of another major
 // format only the version is read, and nothing is thrown. `start` is the first 64 KiB or all of an
 // artifact of `size_bytes`.

@@ -171,4 +171,10 @@ void read_io(std::span<const std::byte> bytes, const ProgramDecoder& decoder, Co
   check_fit(part, in);
 }
 
+void read_infos(std::span<const std::byte> bytes, CompiledPart& part) {
+  ByteReader in(bytes, "io");
+  part.inputs = read_infos(in);
+  part.outputs = read_infos(in);
+}
+
 }  // namespace sardonyx::artifact

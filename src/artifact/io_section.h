@@ -19,4 +19,7 @@ ByteWriter write_io(const CompiledPart& part, ConstantTable& constants);
 // no sense or do not fit the program.
 void read_io(std::span<const std::byte> bytes, const ProgramDecoder& decoder, CompiledPart& part);
 
+// Fills inputs and outputs only. Throws Error(kFail) when the bytes make no sense.
+void read_infos(std::span<const std::byte> bytes, CompiledPart& part);
+
 }  // namespace sardonyx::artifact

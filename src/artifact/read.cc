@@ -55,6 +55,13 @@ Bytes checked_section(Bytes file, const Head& head, SectionKind kind) {
   return bytes_of(file, *section);
 }
 
+ValueType type_of(const ValueInfo& info) {
+  if (info.kind == ValueKind::kTensor) return ValueType::tensor(info.element_type);
+  if (info.kind == ValueKind::kNone || info.item.empty()) return {};
+  return info.kind == ValueKind::kSequence ? ValueType::sequence(type_of(info.item[0]))
+                                           : ValueType::optional(type_of(info.item[0]));
+}
+
 bool is_aligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kConstantAlignment == 0;
 }
@@ -110,6 +117,27 @@ CompiledPart read_artifact(Bytes bytes, std::shared_ptr<const void> owner,
   }
   if (options.names && head.find(SectionKind::kDebug) != nullptr) {
     ProgramDecoder::decode_names(checked_section(bytes, head, SectionKind::kDebug), part.program);
+  }
+  return part;
+}
+
+CompiledPart read_interface(Bytes bytes) {
+  const Head head = read_this_format(bytes);
+  CompiledPart part;
+  part.facets = head.facets;
+  read_infos(checked_section(bytes, head, SectionKind::kIo), part);
+  part.defaults.resize(part.inputs.size());
+  const auto add = [&](const ValueInfo& info, ProgramBuffer::Kind kind, auto& ids) {
+    ids.push_back(static_cast<int32_t>(part.program.buffers.size()));
+    ProgramBuffer& buffer = part.program.buffers.emplace_back();
+    buffer.kind = kind;
+    buffer.type = type_of(info);
+  };
+  for (const ValueInfo& info : part.inputs) {
+    add(info, ProgramBuffer::Kind::kInput, part.program.inputs);
+  }
+  for (const ValueInfo& info : part.outputs) {
+    add(info, ProgramBuffer().kind, part.program.outputs);
   }
   return part;
 }

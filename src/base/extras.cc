@@ -56,6 +56,10 @@ const SdxExtras* open_extras() {
       tried += fmt::format("; {}: no such file", path);
       continue;
     }
+    if (is_path && !std::filesystem::is_regular_file(path)) {  // a pipe would be waited for
+      tried += fmt::format("; {}: no regular file", path);
+      continue;
+    }
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       tried += fmt::format("; {}: {}", path, dlerror());

@@ -28,6 +28,11 @@ class Descriptor {
   int fd_;
 };
 
+[[noreturn]] void refuse_special(const std::string& path, const char* what) {
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("'{}' is {}, expected a regular file", path, what));
+}
+
 [[noreturn]] void fail_open(const std::string& path, int error) {
   if (error == ENOENT || error == ENOTDIR) {
     throw Error(
@@ -38,6 +43,7 @@ class Descriptor {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' is a symbolic link where none is allowed", path));
   }
+  if (error == ENXIO) refuse_special(path, "a device, pipe or socket");
   throw Error(ErrorCode::kFail,
               fmt::format("cannot open '{}': {}{}", path, std::strerror(error),
                           error == EACCES ? "; check the permissions of file and folders" : ""));
@@ -59,9 +65,7 @@ int open_regular(const std::string& path, bool follow, struct stat& info) {
   }
   if (!S_ISREG(info.st_mode)) {
     ::close(fd);
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is {}, expected a regular file", path,
-                            S_ISDIR(info.st_mode) ? "a folder" : "a device, pipe or socket"));
+    refuse_special(path, S_ISDIR(info.st_mode) ? "a folder" : "a device, pipe or socket");
   }
   return fd;
 }

@@ -196,7 +196,8 @@ class ModelReader {
     split(WireCursor(bytes, "ModelProto"));
   }
 
-  std::unique_ptr<Model> read() {
+  // What can be said without the graph.
+  void check() {
     check_versions();
     check_unique_keys(model_->metadata);
     if (graphs_.empty()) {
@@ -206,6 +207,10 @@ class ModelReader {
     if (graphs_.size() != 1) {
       reject(fmt::format("the model has {} graphs, expected one", graphs_.size()));
     }
+  }
+
+  std::unique_ptr<Model> read() {
+    check();
     GraphReader reader(*model_, options_, source_, std::make_shared<DimTable>());
     read_functions(reader);
     model_->graph = reader.main_graph(graphs_[0]);
@@ -313,6 +318,11 @@ class ModelReader {
 };
 
 }  // namespace
+
+void check_is_model(std::span<const std::byte> bytes) {
+  const ReadOptions options;
+  ModelReader(bytes, options, {}).check();
+}
 
 std::unique_ptr<Model> read_model(const std::string& path, const ReadOptions& options) {
   const auto file = MappedFile::open(path);

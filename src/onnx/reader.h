@@ -29,6 +29,9 @@ struct ReadOptions {
   int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
 };
 
+// Throws, for bytes that are no model, what read_model() does, from the outermost fields alone.
+void check_is_model(std::span<const std::byte> bytes);
+
 std::unique_ptr<Model> read_model(const std::string& path, const ReadOptions& options = {});
 
 // `owner` keeps `bytes` alive; null: the caller may free them after the call, so weights are

@@ -2,8 +2,10 @@
 
 #include "cpu/facets.h"
 #include "onnx/ep_context.h"
+#include "onnx/reader.h"
 #include "sardonyx/compile.h"
 #include "session/compiled_model.h"
+#include "session/join_parts.h"
 
 namespace sardonyx {
 namespace {
@@ -35,29 +37,15 @@ bool is_usable(const Verdict& verdict) {
          verdict.compatibility == Compatibility::kPreferRecompilation;
 }
 
-Verdict judge_part(const EpContextNode& node, const ModelSource& source, const ModelBytes& model) {
-  try {
-    const CompiledFile file = open_compiled(node, source, model, {});
-    return artifact::judge(read_facets(&node, source, file), cpu::offer());
-  } catch (const NotTogether&) {
-    throw;
-  } catch (const Error& error) {
-    return {Compatibility::kUnsupported, "container", error.what()};
-  }
+Verdict unsupported(const char* facet, const Error& error) {
+  return {Compatibility::kUnsupported, facet, error.what()};
 }
 
-// The first part that is worse than optimal decides, and one that cannot be used before all.
-Verdict judge_parts(const ModelSource& source, const ModelBytes& model) {
-  Verdict verdict{Compatibility::kOptimal, "", ""};
-  const std::optional<EpContextModel> found = find_ep_context(model.bytes);
-  if (!found) return verdict;
-  for (const EpContextNode& node : found->nodes) {
-    if (node.source != cpu::kProviderName) continue;
-    if (source.in_memory && !node.is_embedded) continue;  // it is not known where the file lies
-    const Verdict part = judge_part(node, source, model);
-    if (!is_usable(part)) return part;
-    if (verdict.compatibility == Compatibility::kOptimal) verdict = part;
-  }
+// The part joins `parts` when it can be used.
+Verdict judge_part(const EpContextNode* node, const ModelSource& source, const CompiledFile& file,
+                   std::vector<artifact::CompiledPart>& parts) {
+  Verdict verdict = artifact::judge(read_facets(node, source, file), cpu::offer());
+  if (is_usable(verdict)) parts.push_back(artifact::read_interface(file.image.bytes));
   return verdict;
 }
 
@@ -87,19 +75,18 @@ Verdict check_compatibility_info(std::string_view info) {
 
 namespace {
 
-Verdict check(const ModelSource& source) {
-  const ModelBytes model = open_model(source);
-  if (artifact::is_artifact(model.bytes)) {
-    return artifact::judge(artifact::read_facets(model.bytes, model.bytes.size()), cpu::offer());
-  }
+Verdict check_alone(const ModelSource& source, const ModelBytes& model) {
+  std::vector<artifact::CompiledPart> parts;
+  const Verdict verdict = judge_part(nullptr, source, {"", model}, parts);
+  if (is_usable(verdict)) put_together(nullptr, std::move(parts));
+  return verdict;
+}
+
+// By the metadata alone.
+Verdict check_metadata(std::span<const std::byte> model) {
   std::string others;
-  const auto metadata = read_model_metadata(model.bytes);
-  if (const std::string* info = find_info(metadata, others)) {
-    const Verdict verdict = check_compatibility_info(*info);
-    if (!is_usable(verdict)) return verdict;
-    const Verdict of_parts = judge_parts(source, model);
-    return of_parts.compatibility == Compatibility::kOptimal ? verdict : of_parts;
-  }
+  const auto metadata = read_model_metadata(model);
+  if (const std::string* info = find_info(metadata, others)) return check_compatibility_info(*info);
   if (!others.empty()) {
     return not_applicable(
         "provider", fmt::format("it was compiled by {}, not by {}", others, cpu::kProviderName));
@@ -108,6 +95,80 @@ Verdict check(const ModelSource& source) {
                                                 "compiled, or by something that does not say for "
                                                 "what",
                                                 kKeyPrefix, cpu::kProviderName));
+}
+
+Verdict check_source_model(std::span<const std::byte> model) {
+  check_is_model(model);
+  std::string others;
+  if (find_info(read_model_metadata(model), others) == nullptr) return check_metadata(model);
+  return not_applicable("model", fmt::format("the model is not compiled: it has no node {}, only "
+                                             "the metadata of one",
+                                             kEpContextOp));
+}
+
+// The first part that is worse than optimal decides, and one that cannot be used before all.
+Verdict check_parts(const EpContextModel& found, const ModelSource& source,
+                    const ModelBytes& model) {
+  Verdict verdict{Compatibility::kOptimal, "", ""};
+  std::vector<artifact::CompiledPart> parts;
+  bool is_embedded = true;
+  for (const EpContextNode& node : found.nodes) {
+    is_embedded = is_embedded && node.is_embedded;
+    if (source.in_memory && !node.is_embedded) continue;  // it is not known where the file lies
+    Verdict part;
+    try {
+      part = judge_part(&node, source, open_compiled(node, source, model, {}), parts);
+    } catch (const NotTogether&) {
+      throw;
+    } catch (const Error& error) {
+      return unsupported("container", error);
+    }
+    if (!is_usable(part)) return part;
+    if (verdict.compatibility == Compatibility::kOptimal) verdict = part;
+  }
+  if (parts.size() < found.nodes.size()) {
+    const Verdict of_text = check_metadata(model.bytes);
+    return of_text.compatibility == Compatibility::kOptimal ? verdict : of_text;
+  }
+  try {
+    const bool is_joined = !is_whole(found, parts[0]);
+    put_together(&found, std::move(parts));
+    // Reading the ONNX file would read the parts inside.
+    if (is_joined && !is_embedded) read_model(model.bytes, model.owner);
+  } catch (const Error& error) {
+    return unsupported("model", error);
+  }
+  return verdict;
+}
+
+// nullopt as find_ep_context(); for bytes that are no ONNX file throws as the reader of models.
+std::optional<EpContextModel> find_parts(std::span<const std::byte> model) {
+  try {
+    return find_ep_context(model);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInvalidProtobuf) check_is_model(model);
+    throw;
+  }
+}
+
+Verdict check(const ModelSource& source) {
+  const ModelBytes model = open_model(source);
+  if (artifact::is_artifact(model.bytes)) return check_alone(source, model);
+  std::optional<EpContextModel> found;
+  try {
+    found = find_parts(model.bytes);
+    if (!found) return check_source_model(model.bytes);
+    check_providers(*found);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kNotImplemented) return not_applicable("provider", error.what());
+    throw;
+  }
+  try {
+    check_nodes(*found);
+  } catch (const Error& error) {
+    return unsupported("model", error);
+  }
+  return check_parts(*found, source, model);
 }
 
 }  // namespace

@@ -131,28 +131,6 @@ artifact::UncheckedWeights unchecked_weights(const artifact::CompiledPart& part,
   return {part, source.path.string(), static_cast<uint64_t>(part.image.data() - begin)};
 }
 
-void check_nodes(const EpContextModel& found) {
-  for (const EpContextNode& node : found.nodes) {
-    if (node.source != cpu::kProviderName) {
-      throw Error(ErrorCode::kNotImplemented,
-                  fmt::format("{} was compiled by '{}', which is not here; available: {}. Compile "
-                              "the source model again, or load it instead",
-                              label(node), node.source, cpu::kProviderName));
-    }
-    if (!node.is_main) {
-      throw Error(ErrorCode::kInvalidGraph,
-                  fmt::format("{} has main_context 0; {} writes one context per node", label(node),
-                              cpu::kProviderName));
-    }
-  }
-  if (found.other_nodes != 0 || found.initializers != 0) {
-    throw Error(ErrorCode::kNotImplemented,
-                fmt::format("the model has {} nodes and {} initializers beside its compiled parts; "
-                            "{} compiles whole models only",
-                            found.other_nodes, found.initializers, cpu::kProviderName));
-  }
-}
-
 // What no part tells is what the ONNX file says.
 void describe(const Model& wrapper, CompiledModel& model) {
   model.metadata = metadata_of(wrapper);
@@ -162,7 +140,50 @@ void describe(const Model& wrapper, CompiledModel& model) {
   }
 }
 
+void warn_of_unused(const Options& options, std::vector<std::string>& warnings) {
+  const bool is_used =
+      options.level == Options().level && options.disabled_passes.empty() && options.max_edits < 0;
+  if (is_used) return;
+  warnings.emplace_back(
+      "the model is compiled, so the level, disabled passes and limit of edits that were given do "
+      "nothing; give them when it is compiled");
+}
+
 }  // namespace
+
+void check_providers(const EpContextModel& found) {
+  for (const EpContextNode& node : found.nodes) {
+    if (node.source == cpu::kProviderName) continue;
+    throw Error(ErrorCode::kNotImplemented,
+                fmt::format("{} was compiled by '{}', which is not here; available: {}. Compile "
+                            "the source model again, or load it instead",
+                            label(node), node.source, cpu::kProviderName));
+  }
+}
+
+void check_nodes(const EpContextModel& found) {
+  for (const EpContextNode& node : found.nodes) {
+    if (node.is_main) continue;
+    throw Error(ErrorCode::kInvalidGraph,
+                fmt::format("{} has main_context 0; {} writes one context per node", label(node),
+                            cpu::kProviderName));
+  }
+  if (found.other_nodes != 0 || found.initializers != 0) {
+    throw Error(ErrorCode::kNotImplemented,
+                fmt::format("the model has {} nodes and {} initializers beside its compiled parts; "
+                            "{} compiles whole models only",
+                            found.other_nodes, found.initializers, cpu::kProviderName));
+  }
+}
+
+CompiledModel put_together(const EpContextModel* found, std::vector<artifact::CompiledPart> parts) {
+  if (found == nullptr) return to_model(std::move(parts[0]));
+  if (!is_whole(*found, parts[0])) return join_parts(*found, std::move(parts));
+  for (size_t i = 0; i < parts[0].inputs.size(); ++i) {
+    check_declared(found->graph_inputs[i], parts[0].inputs[i]);
+  }
+  return to_model(std::move(parts[0]));
+}
 
 ModelBytes open_model(const ModelSource& source) {
   if (source.in_memory) return {source.bytes, nullptr};
@@ -221,6 +242,7 @@ std::optional<CompiledModel> load(const ModelSource& source, const Options& opti
       throw;
     }
     if (!found) return std::nullopt;
+    check_providers(*found);
     check_nodes(*found);
     for (const EpContextNode& node : found->nodes) {
       CompiledFile file = open_compiled(node, source, bytes, options.external_data_folder);
@@ -241,23 +263,15 @@ std::optional<CompiledModel> load(const ModelSource& source, const Options& opti
                 "the model is compiled, its dimensions cannot be fixed any more; give them when it "
                 "is compiled");
   }
-  CompiledModel model;
+  warn_of_unused(options, warnings);
   std::vector<artifact::UncheckedWeights> weights;
   const bool later = options.verify_compiled == VerifyCompiled::kBackground;
   for (size_t i = 0; later && i < parts.size(); ++i) {
     weights.push_back(unchecked_weights(parts[i], paths[i], source, bytes));
   }
-  if (!found) {
-    model = to_model(std::move(parts[0]));
-  } else if (is_whole(*found, parts[0])) {
-    for (size_t i = 0; i < parts[0].inputs.size(); ++i) {
-      check_declared(found->graph_inputs[i], parts[0].inputs[i]);
-    }
-    model = to_model(std::move(parts[0]));
-  } else {
-    model = join_parts(*found, std::move(parts));
-    describe(*read_model(bytes.bytes, bytes.owner), model);
-  }
+  const bool is_joined = found && !is_whole(*found, parts[0]);
+  CompiledModel model = put_together(found ? &*found : nullptr, std::move(parts));
+  if (is_joined) describe(*read_model(bytes.bytes, bytes.owner), model);
   model.weights = std::move(weights);
   model.warnings.insert(model.warnings.begin(), warnings.begin(), warnings.end());
   return model;

@@ -64,6 +64,17 @@ auto reading_pair(const ModelSource& source, const Read& read) {
 artifact::Facets read_facets(const EpContextNode* node, const ModelSource& source,
                              const CompiledFile& file);
 
+// Throws Error(kNotImplemented) for a node that another provider compiled.
+void check_providers(const EpContextModel& found);
+
+// Throws Error when a node holds no part (kInvalidGraph), or something stands beside the nodes
+// (kNotImplemented).
+void check_nodes(const EpContextModel& found);
+
+// One model of the parts of `found`; null: of a compiled file alone. Throws Error when they do not
+// fit what the ONNX file says, or cannot run here. Metadata that no part tells is not set.
+CompiledModel put_together(const EpContextModel* found, std::vector<artifact::CompiledPart> parts);
+
 // nullopt when the source is no compiled model (or no model at all: reading it says so). Throws
 // Error: kNotImplemented when another provider compiled it, kFail when it cannot run here or is
 // damaged, and what the readers say.

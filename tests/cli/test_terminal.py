@@ -7,6 +7,7 @@ Usage: test_terminal.py SARDONYX_COMMAND [unittest arguments]
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -321,9 +322,15 @@ class TestMistakes(TerminalTest):
 
     def test_a_full_disk_leaves_no_half_of_a_file(self):
         os.mkdir(self.path("out"))
-        os.symlink("/dev/full", self.path("out/y.npy"))
-        errors = self.error("run", self.add_model(), "--random", "--output-dir", self.path("out"), code=1)
-        self.assertIn("cannot write " + self.path("out/y.npy"), errors)
+        with open(self.path("small"), "wb") as file:
+            file.write(b"old")
+        os.rename(self.path("small"), self.path("out/y.npy"))
+        limit = (100, resource.RLIM_INFINITY)  # bytes of a file; SIGXFSZ stays ignored, so writing fails
+        done = subprocess.run([test_cli.COMMAND, "run", self.add_model(), "--random", "--output-dir", self.path("out")],
+                              capture_output=True, text=True, check=False, timeout=60, restore_signals=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"cannot write '{self.path('out/y.npy')}': File too large at byte 100", done.stderr)
         self.assertEqual(os.listdir(self.path("out")), [])
 
     def test_words(self):

@@ -129,6 +129,7 @@ TEST_F(CompiledInterface, WhatDoesNotFitIsRefused) {
     expect_mentions(
         message_of(ErrorCode::kInvalidGraph, [&] { Session session(changed(row.change)); }),
         row.words);
+    expect_mentions(check_compatibility(folder_ / "m_ctx.onnx").reason, row.words);
   }
 }
 
