@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "base/staged_file.h"
 #include "input_file.h"
 #include "npy_header.h"
 #include "utf8.h"
