@@ -26,6 +26,7 @@ class Verdicts : public ::testing::Test {
     options.overwrite = true;
     options.embed = embed;
     const std::filesystem::path path = folder_ / "m_ctx.onnx";
+    std::filesystem::remove(path);  // what was made of it may be no compiled model any more
     compile(folder_ / "m.onnx", path, options);
     const std::unique_ptr<Model> model = read_model(path.string());
     Graph& graph = *model->graph;
