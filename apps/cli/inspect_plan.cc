@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/staged_file.h"
+#include "input_file.h"
 #include "plan.h"
 #include "progress.h"
 
@@ -18,6 +19,20 @@ std::string title_of(const std::string& model, const std::vector<ValueInfo>& inf
                          fmt::join(inputs[i].shape(), "x"));
   }
   return title;
+}
+
+// A slip of the keyboard must not cost a model. StagedFile refuses what is no file.
+void check_replaces_a_picture(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return;
+  constexpr std::string_view kStart = "<svg ";
+  InputFile file(path);
+  std::string found(kStart.size(), '\0');
+  file.read(found.data(), static_cast<std::streamsize>(found.size()));
+  if (file.gcount() == 0 || found == kStart) return;
+  throw CommandError(kExitUsage, ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' is no SVG picture, so it is not replaced; remove it or "
+                                 "choose another place for --svg",
+                                 path));
 }
 
 void write_picture(const std::string& path, const std::string& svg) {
@@ -37,6 +52,7 @@ void PlanOptions::declare(Verb& verb) {
 
 int inspect_plan(const std::string& model, const SessionOptions& session_options,
                  const PlanOptions& options, bool json) {
+  if (!options.svg.empty()) check_replaces_a_picture(options.svg);
   InputOptions input_options = options.inputs;
   input_options.random = true;
   const Session session = open_session(model, session_options.make());

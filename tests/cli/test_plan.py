@@ -6,6 +6,7 @@ Usage: test_plan.py SARDONYX_COMMAND [unittest arguments]
 
 import json
 import os
+import stat
 import sys
 import unittest
 import xml.etree.ElementTree
@@ -179,7 +180,8 @@ class TestPlan(CommandTest):
         self.assertTrue(any(r'<&">\x01\x1b[2J' in title.text for title in root.iter(SVG + "title")))
         empty = self.path("empty.onnx")
         save_model(empty, [], [info("x", [2])], [info("x", [2])])
-        self.run_command("inspect", empty, "--svg", self.path("empty.svg"))
+        for _ in range(2):  # a picture may be replaced
+            self.run_command("inspect", empty, "--svg", self.path("empty.svg"))
         xml.etree.ElementTree.parse(self.path("empty.svg"))
 
     def test_refusals(self):
@@ -189,6 +191,14 @@ class TestPlan(CommandTest):
         self.run_command("inspect", model, "--plan", "--shape", "x=1x3", code=4)
         self.run_command("inspect", model, "--svg", self.path("none/plan.svg"), code=1)
         self.assertFalse(os.path.exists(self.path("none")))
+        with open(model, "rb") as file:
+            before = file.read()
+        self.run_command("inspect", model, "--svg", model, code=2)
+        with open(model, "rb") as file:
+            self.assertEqual(file.read(), before)
+        os.mkfifo(self.path("fifo.svg"))
+        self.run_command("inspect", model, "--svg", self.path("fifo.svg"), code=1)
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("fifo.svg")).st_mode))
 
 
 if __name__ == "__main__":
