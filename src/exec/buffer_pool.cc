@@ -13,7 +13,7 @@ namespace sardonyx {
 namespace {
 
 // Smaller buffers are as cheap from malloc.
-constexpr int64_t kSmallestKept = 4 * 1024;
+constexpr int64_t kSmallestKept = 2 * 1024;
 // A block that so many allocations have passed over is of a size that is not asked for any more.
 constexpr uint64_t kMostUnused = 256;
 

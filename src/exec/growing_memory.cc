@@ -10,8 +10,9 @@
 namespace sardonyx {
 namespace {
 
-// Less is as cheap from the C library.
-constexpr int64_t kLeastInSpace = 4 * 1024;
+// Less is as cheap from the C library. Each block has a size of its own, at most a page more, from
+// which on it lies in address space, because the first pages there are fresh.
+constexpr int64_t kLeastInSpace = 2 * 1024;
 // Address space costs nothing. Much of it saves moves; more than this is not wasted on any.
 constexpr int64_t kLeastSpace = 256 * 1024;
 constexpr int64_t kMostSpaceToSpare = 64 * 1024 * 1024;
@@ -58,10 +59,7 @@ std::byte* GrowingMemory::data() const {
 
 bool GrowingMemory::grow_space(int64_t bytes) {
   const int64_t space = space_for(bytes);
-  const bool is_new = !keeps_pages();
-  if (space == 0 || !space_.grow(space)) return false;
-  if (is_new) offset_ = next_offset();
-  return true;
+  return space != 0 && space_.grow(space);
 }
 
 bool GrowingMemory::grow(int64_t bytes) {
@@ -70,8 +68,9 @@ bool GrowingMemory::grow(int64_t bytes) {
     *this = GrowingMemory();
     return false;
   }
+  if (size_bytes_ == 0) offset_ = next_offset();
   const bool may_grow =
-      keeps_pages() || (kHasSpace && bytes >= kLeastInSpace && has_plain_memory());
+      keeps_pages() || (kHasSpace && bytes >= kLeastInSpace + offset_ && has_plain_memory());
   const bool fits = keeps_pages() && bytes <= space_.size_bytes() - offset_;
   if (fits || (may_grow && grow_space(bytes))) {
     block_ = nullptr;
