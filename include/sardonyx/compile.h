@@ -90,7 +90,7 @@ struct Verdict {
 };
 
 // Judges a compiled model - the ONNX file, or the compiled file alone - without a Session and from
-// its first bytes only, whatever its size. Loading it does the same: kUnsupported is an error,
+// its head and interface only, whatever its size. Loading does the same: kUnsupported is an error,
 // kPreferRecompilation a warning. A compiled file beside the model that is missing, cut or another
 // model's is kUnsupported (facet "container"); of a model in memory it is not looked for. Throws
 // kNoSuchFile, kInvalidProtobuf and the like for what is no model.

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -37,10 +38,7 @@ std::string long_start(const std::string& path) { return path + '.'; }
 
 std::string short_start(const std::string& path) {
   const size_t name = path.rfind('/') + 1;
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : std::string_view(path).substr(name)) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
+  const uint64_t hash = XXH3_64bits(path.data() + name, path.size() - name);
   return fmt::format("{}.{:016x}.", path.substr(0, name), hash);
 }
 
